@@ -4,28 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
 from envbisect.errors import EnvironmentFailure
+from envbisect.keys.spec import Mover
 from envbisect.manifest.stack import Stack
-
-
-class Mover(StrEnum):
-    """What can be moved by software; every key names its mover, every runtime the movers that it has."""
-
-    ENV = "env"
-    TORCH = "torch"
-    DATALOADER = "dataloader"
-    LAUNCH = "launch"
-    CODE = "code"
-    INPUTS = "inputs"
-    PYTHON = "python"
-    PACKAGES = "packages"
-    IMAGE = "image"
-    KERNEL = "kernel"
-    NOBODY = "nobody"
 
 
 class Unbuildable(Exception):  # noqa: N818 - an outcome, not an error that a user sees

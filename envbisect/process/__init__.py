@@ -1,0 +1,1 @@
+"""Subprocesses that die as a whole: own process group, deadline, no orphans."""
