@@ -1,0 +1,78 @@
+"""What a user may choose for a run; stored verbatim in the session so that ``resume`` goes on with the same choices."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from envbisect.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """Options of ``run`` and ``plan``.
+
+    Attributes:
+        good, bad: manifests or ``pip freeze`` files.
+        command: the user's own test given after ``--``, None if the manifests say what to run.
+        confidence: what a culprit's posterior has to reach.
+        max_probes, max_hours: budgets over all probes; None is unlimited.
+        backend: name of the runtime, None for the smallest that can move the deltas.
+        burnin: a TOML file whose ``[burnin]`` replaces both manifests'.
+        python: the interpreter whose packages are meant (runtime ``local``).
+        checks: ids that replace the manifests' ``checks``.
+        known_good, known_bad: (passes, runs) known from elsewhere, as ``--known good=30/30``.
+        find_all: go on from every reversal that does not cure.
+    """
+
+    good: str
+    bad: str
+    command: tuple[str, ...] | None = None
+    confidence: float = 0.95
+    max_probes: int | None = None
+    max_hours: float | None = None
+    backend: str | None = None
+    burnin: str | None = None
+    seed: int = 0
+    find_all: bool = False
+    python: str | None = None
+    checks: tuple[str, ...] | None = None
+    known_good: tuple[int, int] | None = None
+    known_bad: tuple[int, int] | None = None
+    session: str | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        if not 0.5 < self.confidence < 1:
+            raise UsageError(
+                f"--confidence {self.confidence} is not a probability between 0.5 and 1", "use for example 0.95"
+            )
+        if self.max_probes is not None and self.max_probes < 1:
+            raise UsageError(f"--max-probes {self.max_probes} is not a positive number", "leave it out for no limit")
+        if self.max_hours is not None and not self.max_hours > 0:
+            raise UsageError(f"--max-hours {self.max_hours} is not a positive number", "leave it out for no limit")
+        for end, known in (("good", self.known_good), ("bad", self.known_bad)):
+            if known is not None and not 0 <= known[0] <= known[1]:
+                raise UsageError(
+                    f"--known {end}={known[0]}/{known[1]} is no count of passes among runs", "write PASSES/RUNS"
+                )
+
+    def to_document(self) -> dict[str, Any]:
+        """As stored in ``session.json``."""
+        return asdict(self)
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> RunOptions:
+        """From ``session.json``; lists become tuples again, unknown names are ignored (they come from newer tools)."""
+        known = {f.name for f in fields(cls)}
+        given = {k: tuple(v) if isinstance(v, list) else v for k, v in document.items() if k in known}
+        return cls(**given)
+
+    def resolved(self, base: Path) -> RunOptions:
+        """The same options with the paths of GOOD, BAD and files made absolute from ``base``."""
+        absolute = {
+            name: str((base / value).resolve())
+            for name in ("good", "bad", "burnin")
+            if (value := getattr(self, name)) is not None
+        }
+        return RunOptions(**{**asdict(self), **absolute})
