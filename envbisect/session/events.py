@@ -1,4 +1,4 @@
-"""What a session tells whoever watches it. Subscribers (live progress, plain lines) never reach back into the session."""
+"""What a session tells whoever watches it. Subscribers (live progress, plain lines) never reach back."""
 
 from __future__ import annotations
 

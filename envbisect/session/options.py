@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ class RunOptions:
     checks: tuple[str, ...] | None = None
     known_good: tuple[int, int] | None = None
     known_bad: tuple[int, int] | None = None
-    session: str | None = field(default=None)
+    session: str | None = None
 
     def __post_init__(self) -> None:
         if not 0.5 < self.confidence < 1:
@@ -70,9 +70,9 @@ class RunOptions:
 
     def resolved(self, base: Path) -> RunOptions:
         """The same options with the paths of GOOD, BAD and files made absolute from ``base``."""
-        absolute = {
-            name: str((base / value).resolve())
-            for name in ("good", "bad", "burnin")
-            if (value := getattr(self, name)) is not None
-        }
-        return RunOptions(**{**asdict(self), **absolute})
+        return replace(
+            self,
+            good=str((base / self.good).resolve()),
+            bad=str((base / self.bad).resolve()),
+            burnin=str((base / self.burnin).resolve()) if self.burnin is not None else None,
+        )
