@@ -53,6 +53,7 @@ class ValueType(StrEnum):
     NUMBER = "number"
     BOOLEAN = "boolean"
     STRINGS = "array of strings"
+    SCALAR = "string, number or boolean"
     TABLE = "table"
     PACKAGE = "version, specifier or Git source"
 
@@ -76,3 +77,14 @@ class KeySpec:
     minimum: float | None = None
     maximum: float | None = None
     derived: bool = False  # a fact that follows from others (cuda.cudnn from a wheel): never an axis of its own
+    setting: bool = False  # steers how packages are resolved (python.index): no component, never a delta
+
+    @property
+    def open(self) -> bool:
+        """Whether this entry stands for every name in a table."""
+        return self.name.endswith(".*")
+
+    @property
+    def table(self) -> str:
+        """The dotted name of an open table (``env`` for ``env.*``); the name itself of any other key."""
+        return self.name.removesuffix(".*")
