@@ -1,0 +1,52 @@
+"""``envbisect plan``: what a run would do, before anything is built."""
+
+from __future__ import annotations
+
+import typer
+
+from envbisect.cli import options
+from envbisect.cli.reply import Invocation, Reply
+
+
+def command(
+    context: typer.Context,
+    good: options.Good,
+    bad: options.Bad,
+    confidence: options.Confidence = 0.95,
+    max_probes: options.MaxProbes = None,
+    max_hours: options.MaxHours = None,
+    backend: options.Backend = None,
+    burnin: options.BurninFile = None,
+    seed: options.Seed = 0,
+    find_all: options.FindAll = False,
+    python: options.Interpreter = None,
+    checks: options.Checks = None,
+    known: options.Known = None,
+    json: options.Json = False,
+    debug: options.Debug = False,
+) -> Reply:
+    """Show what a run would do: axes, steps, what cannot be moved, expected probes. Nothing is built or run."""
+    from envbisect.report.plan import render
+    from envbisect.session.api import plan
+    from envbisect.session.options import RunOptions
+
+    invocation: Invocation = context.obj
+    runs = options.known_runs(known)
+    chosen = RunOptions(
+        good=good,
+        bad=bad,
+        command=invocation.test,
+        confidence=confidence,
+        max_probes=max_probes,
+        max_hours=max_hours,
+        backend=backend,
+        burnin=burnin,
+        seed=seed,
+        find_all=find_all,
+        python=python,
+        checks=options.check_ids(checks),
+        known_good=runs.get("good"),
+        known_bad=runs.get("bad"),
+    )
+    document = plan(chosen)
+    return Reply(document, lambda console: render(document, console))

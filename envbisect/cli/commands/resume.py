@@ -1,0 +1,28 @@
+"""``envbisect resume``: go on with a session that was interrupted, or ask more of a finished one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from envbisect.cli import options
+from envbisect.cli.reply import Invocation, Reply
+
+
+def command(
+    context: typer.Context,
+    folder: options.SessionFolder,
+    confidence: Annotated[
+        float | None,
+        typer.Option("--confidence", metavar="P", help="Ask for more than before.", show_default="as before"),
+    ] = None,
+    json: options.Json = False,
+    debug: options.Debug = False,
+) -> Reply:
+    """Go on with the session in DIR; a finished one answers again at once."""
+    from envbisect.cli.sessions import watched
+    from envbisect.session.api import resume
+
+    invocation: Invocation = context.obj
+    return watched(invocation, lambda subscriber: resume(folder, confidence=confidence, on_event=subscriber))

@@ -1,0 +1,165 @@
+"""The result document for people. Everything printed comes from the document; nothing is looked up elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from envbisect.report.tables import plain_table
+from envbisect.report.values import count, duration, percent, pins, shown
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Json = Mapping[str, Any]
+
+
+def render(document: Json, console: Console) -> None:
+    """Print the result document (``run``, ``resume``, ``show``)."""
+    _headline(document, console)
+    for culprit in document["culprits"]:
+        _culprit(culprit, console)
+    for suspect in document["suspects"]:
+        _suspect(suspect, console)
+    _symptoms(document, console)
+    _left_over(document, console)
+    _spent(document, console)
+    _reproduce(document, console)
+
+
+def _headline(document: Json, console: Console) -> None:
+    culprits, suspects = document["culprits"], document["suspects"]
+    match document["status"]:
+        case "culprit":
+            console.print(f"{count(len(culprits), 'culprit')} found.", style="bold")
+        case "suspects":
+            found = count(len(suspects), "suspect")
+            console.print(f"{found}: steps that cannot be tested hide the exact boundary.", style="bold")
+        case "not-reproduced":
+            console.print("Not reproduced: the bad stack does not fail more often than the good one.", style="bold")
+        case "good-fails":
+            console.print("The good stack fails too: there is nothing to bisect.", style="bold")
+        case "budget":
+            console.print("The budget is spent before the answer was sure.", style="bold")
+        case "undecided":
+            console.print("Undecided: what could be tested does not single out a culprit.", style="bold")
+        case "interrupted":
+            console.print("Interrupted.", style="bold")
+        case other:
+            console.print(f"Status: {other}.", style="bold")
+    if reason := document.get("reason"):
+        console.print(str(reason))
+
+
+def _culprit(culprit: Json, console: Console) -> None:
+    also = f" (also {', '.join(culprit['also'])})" if culprit["also"] else ""
+    others = "no other culprit" if culprit["complete"] else "other culprits are not excluded"
+    console.print()
+    console.print(f"Culprit of {culprit['symptom']}{also}: confidence {percent(culprit['confidence'])}, {others}")
+    _changes(culprit["changes"], console)
+    _certificate(culprit, console)
+    if culprit["reversal"]:
+        console.print()
+        console.print("The bad stack with the culprit put back")
+        table = plain_table("", "", indent=4)
+        for key, effect in culprit["reversal"].items():
+            table.add_row("", "everything above" if key == "all" else f"only {key}", str(effect).replace("-", " "))
+        console.print(table)
+    for rider in culprit["riders"]:
+        console.print(f"  came along: {rider['key']} {shown(rider.get('good'))} → {shown(rider.get('bad'))}")
+
+
+def _changes(changes: list[Json], console: Console) -> None:
+    table = plain_table("key", "good", "→ bad", "last good", "→ first bad", indent=4)
+    for change in changes:
+        table.add_row(
+            "",
+            change["key"],
+            shown(change["good"]),
+            "→ " + shown(change["bad"]),
+            shown(change["last_good"]),
+            "→ " + shown(change["first_bad"]),
+        )
+    console.print(table)
+
+
+def _certificate(culprit: Json, console: Console) -> None:
+    rows = culprit["certificate"]
+    if not rows:
+        return
+    keys = [change["key"] for change in culprit["changes"]]
+    console.print()
+    console.print("Evidence")
+    table = plain_table("role", "good", "bad", "unresolved", "with", indent=4)
+    for row in rows:
+        configuration = row["configuration"]
+        pinned = {key: configuration[key] for key in keys if key in configuration}
+        counts = (str(row[name]) for name in ("good", "bad", "unresolved"))
+        table.add_row("", row["role"], *counts, pins(pinned or configuration))
+    console.print(table)
+
+
+def _suspect(suspect: Json, console: Console) -> None:
+    console.print()
+    console.print(f"Suspects of {suspect['symptom']}")
+    _changes(suspect["changes"], console)
+    between = suspect.get("between", {})
+    steps = between.items() if isinstance(between, Mapping) else []
+    for key, values in steps:
+        if values:
+            console.print(f"  cannot be tested: {key} {', '.join(shown(value) for value in values)}")
+    _certificate(suspect, console)
+
+
+def _symptoms(document: Json, console: Console) -> None:
+    symptoms = document["symptoms"]
+    if not symptoms:
+        return
+    console.print()
+    table = plain_table("symptom", "status", "fails in good", "in bad")
+    for symptom in symptoms:
+        table.add_row(symptom["id"], symptom["status"], _rate(symptom.get("good_rate")), _rate(symptom.get("bad_rate")))
+    console.print(table)
+    for symptom in symptoms:
+        if symptom.get("bound") is not None:
+            console.print(f"{symptom['id']}: the bad stack fails at most {percent(symptom['bound'])} more often")
+
+
+def _rate(rate: float | None) -> str:
+    return "?" if rate is None else percent(rate)
+
+
+def _left_over(document: Json, console: Console) -> None:
+    """What the answer does not cover: deltas that stayed, observations that contradict each other, notes."""
+    for delta in document["unmovable"]:
+        ends = f"{shown(delta.get('good'))} → {shown(delta.get('bad'))}"
+        stays = f", stays at {shown(delta['stays'])}" if "stays" in delta else ""
+        reason = f": {delta['reason']}" if delta.get("reason") else ""
+        console.print(f"not moved: {delta['key']} {ends}{stays}{reason}")
+    for contradiction in document["contradictions"]:
+        console.print(f"contradiction: {contradiction if isinstance(contradiction, str) else shown(contradiction)}")
+    for note in document.get("notes", ()):
+        console.print(f"note: {note}", style="dim")
+
+
+def _spent(document: Json, console: Console) -> None:
+    probes, seconds = document["probes"], document["seconds"]
+    outcomes = ", ".join(f"{probes[name]} {name}" for name in ("good", "bad", "unresolved"))
+    console.print()
+    console.print(
+        f"{count(probes['total'], 'probe')} ({outcomes}), {count(probes['built'], 'environment')} built, "
+        f"{duration(seconds['total'])} (build {duration(seconds['build'])}, burn-in {duration(seconds['burnin'])})"
+    )
+    if document.get("session"):
+        console.print(f"Session: {document['session']}")
+
+
+def _reproduce(document: Json, console: Console) -> None:
+    lines = document.get("reproduce", ())
+    if not lines:
+        return
+    console.print()
+    console.print("Reproduce with:", style="bold")
+    for line in lines:
+        comment = f"   # {line['expect']}" if line.get("expect") else ""
+        console.print(f"  {line['command']}{comment}")

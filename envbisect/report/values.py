@@ -1,0 +1,47 @@
+"""How pins, rates and times are written for people."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+
+NOT_SET = "(not set)"
+
+
+def shown(value: object) -> str:
+    """A pin as people read it: ``(not set)``, ``true``, ``2.1.0``, ``["a", "b"]``; an empty string is ``""``."""
+    if value is None:
+        return NOT_SET
+    if isinstance(value, str):
+        return value if value and value.isprintable() and value == value.strip() else json.dumps(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def pins(table: Mapping[str, object]) -> str:
+    """``{"env.A": "1", "torch.threads": 2}`` as ``env.A=1 torch.threads=2``."""
+    return " ".join(f"{key}={shown(value)}" for key, value in table.items()) or "nothing changed"
+
+
+def percent(probability: float) -> str:
+    """A probability, rounded down to a tenth of a percent: a claim never grows by rounding."""
+    return f"{math.floor(probability * 1000 + 1e-9) / 10:g} %"
+
+
+def duration(seconds: float) -> str:
+    """``0.4 s``, ``12 s``, ``3 min 20 s``, ``2 h 5 min``."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def count(number: int, noun: str) -> str:
+    """``1 probe``, ``2 probes``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
