@@ -65,7 +65,7 @@ class RunOptions:
     def from_document(cls, document: dict[str, Any]) -> RunOptions:
         """From ``session.json``; lists become tuples again, unknown names are ignored (they come from newer tools)."""
         known = {f.name for f in fields(cls)}
-        given = {k: tuple(v) if isinstance(v, list) else v for k, v in document.items() if k in known}
+        given: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in document.items() if k in known}
         return cls(**given)
 
     def resolved(self, base: Path) -> RunOptions:

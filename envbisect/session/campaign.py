@@ -1,0 +1,153 @@
+"""The whole run as a pure ask/tell: endpoints, search, verification, reversal, naming at the boundary.
+
+``campaign`` is a generator: it yields an ``Ask``, is sent a ``Reply``, and returns an ``Answer``. It knows no clock, no
+file and no process, so replaying a journal into a fresh one leads to the same state, always.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+
+from envbisect.search import Outcome, Search, Status
+from envbisect.session.ask import Ask, Reply
+from envbisect.session.endpoints import EndpointPolicy, Ends, establish
+from envbisect.session.finding import Finding, Goal, find, tell
+from envbisect.session.history import History
+from envbisect.session.oracle import Symptom, rate
+from envbisect.space.model import Axis, Configuration
+
+
+@dataclass(frozen=True, slots=True)
+class CampaignPlan:
+    """What a campaign needs to know, all of it recorded in the session."""
+
+    axes: tuple[Axis, ...]
+    confidence: float
+    seed: int
+    policy: EndpointPolicy
+    max_probes: int | None = None
+    find_all: bool = False
+    primary: str | None = None
+    known_good: tuple[int, int] | None = None
+    known_bad: tuple[int, int] | None = None
+
+    @property
+    def top(self) -> Configuration:
+        return tuple(axis.size for axis in self.axes)
+
+    @property
+    def zero(self) -> Configuration:
+        return (0,) * len(self.axes)
+
+
+@dataclass(frozen=True, slots=True)
+class SymptomReport:
+    """One symptom: its rates at the ends and what became of its search."""
+
+    symptom: Symptom
+    status: Status
+    good_rate: float
+    bad_rate: float
+    findings: tuple[Finding, ...] = ()
+    bound: float | None = None  # upper bound of p - q, for not-reproduced
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How a campaign ended. ``reason`` is one line where the status needs one."""
+
+    status: Status
+    reports: tuple[SymptomReport, ...]
+    reason: str = ""
+
+
+@dataclass
+class Campaign:
+    """The running campaign; ``history`` may be read at any time, also after an interrupt."""
+
+    plan: CampaignPlan
+    history: History = field(default_factory=History)
+    symptoms: tuple[Symptom, ...] = ()
+
+    def run(self) -> Generator[Ask, Reply, Answer]:
+        """From the endpoints to the answer."""
+        plan = self.plan
+        if not plan.axes:
+            return Answer(Status.NOT_REPRODUCED, (), "nothing that can be moved here differs between good and bad")
+        ends = yield from establish(plan.zero, plan.top, self.history, plan.policy)
+        self.symptoms = _ordered(ends.symptoms, plan.primary)
+        if (early := self._without_symptom(ends)) is not None:
+            return early
+        reports: list[SymptomReport] = []
+        for symptom in self.symptoms:
+            reports.append((yield from self._search(symptom, ends)))
+        return Answer(_overall(reports), tuple(reports))
+
+    def _without_symptom(self, ends: Ends) -> Answer | None:
+        """The answers that need no search."""
+        if ends.good_failed:
+            failed = next(seen for seen in ends.good[0].symptoms.values() if seen.failed)
+            return Answer(Status.GOOD_FAILS, (), f"the good end failed in all {len(ends.good)} runs: {failed.detail}")
+        if ends.cannot_tell:
+            return Answer(Status.UNDECIDED, (), f"the test cannot tell at the {ends.cannot_tell} end, in any run")
+        if not self.symptoms:
+            return Answer(
+                Status.NOT_REPRODUCED,
+                (),
+                f"the bad end passed like the good end: {len(ends.good)} + {len(ends.bad)} runs without a difference",
+            )
+        return None
+
+    def _search(self, symptom: Symptom, ends: Ends) -> Generator[Ask, Reply, SymptomReport]:
+        plan = self.plan
+        findings: list[Finding] = []
+        tops = [plan.top]
+        status, bound = Status.UNDECIDED, None
+        while tops:
+            top = tops.pop(0)
+            goal = Goal(symptom, plan.axes, top, plan.confidence, plan.seed, plan.max_probes)
+            finding = yield from find(goal, self.history, self._prepared(goal))
+            if not findings:
+                status, bound = finding.status, finding.bound
+            if finding.status is not Status.CULPRIT:
+                if not findings or finding.status is Status.SUSPECTS:
+                    findings.append(finding)
+                break
+            findings.append(finding)
+            if plan.find_all:
+                tops += [point for point in finding.uncured if point not in tops and _new(point, findings)]
+        return SymptomReport(symptom, status, rate(symptom, ends.good), rate(symptom, ends.bad), tuple(findings), bound)
+
+    def _prepared(self, goal: Goal) -> Search:
+        """A search over the sublattice under ``goal.top`` that knows everything observed so far."""
+        plan = self.plan
+        search = goal.new_search(self.history.entries)
+        for known, point in (
+            (plan.known_good, goal.project(plan.zero)),
+            (plan.known_bad, goal.project(plan.top)),
+        ):
+            if known is None or point is None:
+                continue
+            passes, runs = known
+            for outcome, count in ((Outcome.GOOD, passes), (Outcome.BAD, runs - passes)):
+                for _ in range(count):
+                    search.tell(point, outcome)
+        for entry in self.history.lattice():
+            tell(search, goal, entry)
+        return search
+
+
+def _ordered(symptoms: Sequence[Symptom], primary: str | None) -> tuple[Symptom, ...]:
+    """The user's choice first; else as the endpoints rank them."""
+    return tuple(sorted(symptoms, key=lambda symptom: symptom.id != primary))
+
+
+def _overall(reports: Sequence[SymptomReport]) -> Status:
+    """A culprit of any symptom is a culprit; else the primary symptom decides."""
+    return Status.CULPRIT if any(r.status is Status.CULPRIT for r in reports) else reports[0].status
+
+
+def _new(point: Configuration, findings: Sequence[Finding]) -> bool:
+    """Whether a non-curing reversal was not yet gone on from."""
+    return sum(point in finding.uncured for finding in findings) == 1

@@ -1,0 +1,64 @@
+"""Asks and replies as journal data and back. Old journals stay readable: names here change only with the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, assert_never
+
+from envbisect.burnin.symptoms import Observation
+from envbisect.session.ask import Ask, NotBuilt, NotFeasible, Purpose, Ran, Reply
+from envbisect.space.model import Rider
+
+
+def ask_data(ask: Ask) -> dict[str, Any]:
+    """What was asked, without the estimate."""
+    data: dict[str, Any] = {"purpose": ask.purpose.value, "configuration": list(ask.configuration)}
+    if ask.changes:
+        data["changes"] = dict(ask.changes)
+    return data
+
+
+def ask_of(data: Mapping[str, Any]) -> Ask:
+    """The ask that ``ask_data`` wrote."""
+    return Ask(tuple(data["configuration"]), Purpose(data["purpose"]), data.get("changes", {}))
+
+
+def reply_data(reply: Reply) -> dict[str, Any]:
+    """What was observed."""
+    match reply:
+        case Ran():
+            return {
+                "kind": "ran",
+                "point": list(reply.point),
+                "observation": reply.observation.to_document(),
+                "components": dict(reply.components),
+                "riders": [[rider.key, rider.good, rider.bad] for rider in reply.riders],
+                "build_s": round(reply.build_s, 3),
+                "run_s": round(reply.run_s, 3),
+            }
+        case NotBuilt():
+            return {"kind": "not-built", "point": list(reply.point), "reason": reply.reason}
+        case NotFeasible():
+            return {"kind": "not-feasible", "reason": reply.reason}
+        case _:
+            assert_never(reply)
+
+
+def reply_of(data: Mapping[str, Any]) -> Reply:
+    """The reply that ``reply_data`` wrote, as the campaign hears it (rounded: a replay must see the same)."""
+    match data["kind"]:
+        case "ran":
+            return Ran(
+                tuple(data["point"]),
+                Observation.from_document(data["observation"]),
+                data["components"],
+                tuple(Rider(*rider) for rider in data["riders"]),
+                data["build_s"],
+                data["run_s"],
+            )
+        case "not-built":
+            return NotBuilt(tuple(data["point"]), data["reason"])
+        case "not-feasible":
+            return NotFeasible(data["reason"])
+        case kind:
+            raise ValueError(f"a journal of schema 1 holds no reply of kind {kind!r}")

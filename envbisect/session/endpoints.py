@@ -1,0 +1,125 @@
+"""Endpoints first: show the failure before searching for it, and learn what the failure is. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from envbisect.burnin.symptoms import Observation, SymptomState
+from envbisect.errors import EnvironmentFailure
+from envbisect.manifest.model import Metric
+from envbisect.session.ask import Ask, NotBuilt, NotFeasible, Purpose, Reply
+from envbisect.session.history import History
+from envbisect.session.oracle import Symptom, failure_symptoms, rate
+from envbisect.session.thresholds import MIN_RUNS, metric_rules
+from envbisect.space.model import Configuration
+
+FEWEST: Final = 2
+MOST: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointPolicy:
+    """What the manifests say about the test, as far as the ends are concerned."""
+
+    any_failure: bool
+    metrics: Mapping[str, Metric]
+    confidence: float
+    known_bad_failed: bool = False  # a failing run of the bad end is known from elsewhere
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """What the ends showed. ``good_failed``: every run of the good end failed (at least two)."""
+
+    good: tuple[Observation, ...]
+    bad: tuple[Observation, ...]
+    symptoms: tuple[Symptom, ...]
+    good_failed: bool
+    cannot_tell: str = ""  # which end never gave an answer
+
+
+def establish(
+    zero: Configuration, top: Configuration, history: History, policy: EndpointPolicy
+) -> Generator[Ask, Reply, Ends]:
+    """Run both ends: 2 + 2 times, more (to 10 + 10) while an end disagrees with itself or the bad end has not failed.
+
+    Raises:
+        EnvironmentFailure: an end cannot be built.
+    """
+    good: list[Observation] = []
+    bad: list[Observation] = []
+    wanted = FEWEST
+    while True:
+        while min(len(good), len(bad)) < wanted:
+            for name, point, runs in (("good", zero, good), ("bad", top, bad)):
+                if len(runs) < wanted:
+                    runs.append((yield from _run_end(name, point, history)))
+            if len(good) >= FEWEST and all(observation.failed for observation in good):
+                return Ends(tuple(good), tuple(bad), (), good_failed=True)
+        symptoms = _symptoms(good, bad, policy)
+        following = _runs_wanted(good, bad, symptoms, policy)
+        if following <= wanted:
+            return Ends(tuple(good), tuple(bad), tuple(symptoms), False, _silent(good, bad))
+        wanted = following
+
+
+def _run_end(name: str, point: Configuration, history: History) -> Generator[Ask, Reply, Observation]:
+    entry = yield from history.probe(Ask(point, Purpose.ENDPOINT))
+    match entry.reply:
+        case NotBuilt(reason=reason):
+            raise EnvironmentFailure(
+                f"the {name} end cannot be built: {reason}",
+                f"correct the {name} manifest; nothing can be found without it",
+            )
+        case NotFeasible(reason=reason):
+            raise EnvironmentFailure(
+                f"the {name} end contradicts itself: {reason}", f"correct the pins of the {name} manifest"
+            )
+        case _:
+            return entry.reply.observation
+
+
+def _symptoms(good: Sequence[Observation], bad: Sequence[Observation], policy: EndpointPolicy) -> list[Symptom]:
+    failures = failure_symptoms(good, bad, policy.any_failure)
+    numbers = []
+    for check in sorted({check for observation in bad for check in observation.symptoms}):
+        for rule in metric_rules(check, good, bad, policy.metrics, 1 - policy.confidence):
+            symptom = Symptom(f"{check}.{rule.name}", check, None, rule)
+            if rate(symptom, bad) > rate(symptom, good):
+                numbers.append(symptom)
+    numbers.sort(key=lambda s: -round(s.metric.effect, 6) if s.metric else 0.0)
+    return failures + numbers
+
+
+def _runs_wanted(
+    good: Sequence[Observation], bad: Sequence[Observation], symptoms: Sequence[Symptom], policy: EndpointPolicy
+) -> int:
+    """How many runs of each end are needed, given what they showed so far."""
+    if _silent(good, bad):
+        return min(len(good), MOST) if len(good) >= FEWEST + 1 else FEWEST + 1
+    numbers = _reports_numbers(good) and _reports_numbers(bad)
+    fails = [symptom for symptom in symptoms if symptom.metric is None]
+    measured = bool(policy.metrics) or not fails
+    least = MIN_RUNS if numbers and measured else FEWEST
+    if not symptoms:
+        if policy.known_bad_failed:
+            return max(least, FEWEST)
+        return MOST
+    primary = symptoms[0]
+    steady = rate(primary, good) in (0.0, 1.0) and rate(primary, bad) in (0.0, 1.0)
+    return least if steady else MOST
+
+
+def _reports_numbers(runs: Sequence[Observation]) -> bool:
+    return any(seen.metrics for run in runs for seen in run.symptoms.values())
+
+
+def _silent(good: Sequence[Observation], bad: Sequence[Observation]) -> str:
+    """The end of which no run could tell anything, or nothing."""
+    for name, runs in (("good", good), ("bad", bad)):
+        states = {seen.state for run in runs for seen in run.symptoms.values()}
+        if runs and not states & {SymptomState.PASS, SymptomState.FAIL}:
+            return name
+    return ""

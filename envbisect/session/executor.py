@@ -1,0 +1,142 @@
+"""Run one ask: realise the configuration, prepare the environment, run the burn-in, observe. The only impure step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from envbisect.backends.interface import Environment, InfrastructureFault, ProbeRun, Runtime, Unbuildable
+from envbisect.burnin.symptoms import Observation
+from envbisect.manifest.stack import Stack, Value
+from envbisect.session.ask import Ask, NotBuilt, NotFeasible, Ran, Reply
+from envbisect.session.events import BuildFinished, BuildStarted, Note, Subscriber
+from envbisect.space.model import Configuration, Infeasible, Realised, Space
+
+ATTEMPTS: Final = 3
+"""How often an infrastructure fault is retried before the run stops (it is never told to the search)."""
+
+GRACE_S: Final = 20.0
+"""Seconds beyond the test's own deadline before the whole payload is killed from outside."""
+
+
+class Test(Protocol):
+    """The burn-in of both manifests: how a request is made and a run is read."""
+
+    __test__ = False
+
+    @property
+    def deadline_s(self) -> float:
+        """Seconds that one run may take, set-up included."""
+        ...
+
+    def request(self, stack: Stack, probe: int, configuration: Mapping[str, Value]) -> dict[str, object]: ...
+
+    def observe(self, run: ProbeRun) -> Observation: ...
+
+
+@dataclass
+class Executor:
+    """Answers asks with real environments and real runs.
+
+    Attributes:
+        faults: called with one line for every infrastructure fault, before it is retried.
+        built: environments made so far (reused ones are not counted).
+    """
+
+    space: Space
+    runtime: Runtime
+    test: Test
+    notify: Subscriber
+    faults: Callable[[str], None]
+    pause_s: float = 2.0
+    built: int = 0
+    _failed_builds: dict[str, str] = field(default_factory=dict)
+    _failed_pins: dict[tuple[str, str, str], str] = field(default_factory=dict)
+
+    def answer(self, ask: Ask, number: int, folder: Path) -> Reply:
+        """Run ``ask`` as probe ``number``; logs and the burn-in result go to ``folder``.
+
+        Raises:
+            EnvironmentFailure: the machine or the network failed, also when tried again.
+        """
+        realised = self._realise(ask)
+        if isinstance(realised, Infeasible):
+            return NotBuilt(ask.configuration, realised.reason) if realised.build else NotFeasible(realised.reason)
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return self._run(realised, number, folder)
+            except InfrastructureFault as fault:
+                self.faults(fault.message)
+                if attempt == ATTEMPTS:
+                    raise
+                self.notify(Note(f"{fault.message}; trying again ({attempt} of {ATTEMPTS - 1})"))
+                time.sleep(self.pause_s * attempt)
+        raise AssertionError("unreachable: the last attempt returns or raises")
+
+    def _realise(self, ask: Ask) -> Realised | Infeasible:
+        if ask.changes:
+            stack = self.space.exact(ask.configuration, dict(ask.changes))
+            return Realised(ask.configuration, ask.configuration, stack)
+        return self.space.realise(ask.configuration)
+
+    def _run(self, realised: Realised, number: int, folder: Path) -> Reply:
+        environment = self._prepare(realised, number)
+        if isinstance(environment, NotBuilt):
+            return environment
+        values = self.configuration(realised.point)
+        request = self.test.request(realised.stack, number, values)
+        run = self.runtime.run(environment, request, folder, self.test.deadline_s + GRACE_S)
+        return Ran(
+            realised.point,
+            self.test.observe(run),
+            components_of(realised.stack),
+            realised.riders,
+            0.0 if environment.reused else environment.build_s,
+            run.seconds,
+        )
+
+    def _prepare(self, realised: Realised, number: int) -> Environment | NotBuilt:
+        if (known := self._known_failure(realised.stack)) is not None:
+            return NotBuilt(realised.point, known)
+        self.notify(BuildStarted(number))
+        try:
+            environment = self.runtime.prepare(realised.stack)
+        except Unbuildable as failure:
+            self._learn(realised.stack, failure)
+            self.notify(BuildFinished(number, 0.0, False, failure.reason))
+            return NotBuilt(realised.point, failure.reason)
+        self.built += not environment.reused
+        self.notify(BuildFinished(number, environment.build_s, environment.reused))
+        return environment
+
+    def _learn(self, stack: Stack, failure: Unbuildable) -> None:
+        """A source distribution that fails to build fails in every stack with the same Python and build inputs."""
+        self._failed_builds[stack.identity()] = failure.reason
+        if stack.closure is not None:
+            for pin in failure.culprits:
+                self._failed_pins[stack.closure.python, stack.closure.exclude_newer, pin] = failure.reason
+
+    def _known_failure(self, stack: Stack) -> str | None:
+        if stack.closure is not None:
+            for pin in stack.closure.pins:
+                key = (stack.closure.python, stack.closure.exclude_newer, pin.requirement())
+                if key in self._failed_pins:
+                    return self._failed_pins[key]
+        return self._failed_builds.get(stack.identity())
+
+    def configuration(self, point: Configuration) -> dict[str, Value]:
+        """The axes' values at a point, as the user's test sees them in ``ENVBISECT_CONFIGURATION``."""
+        return {axis.key: axis.steps[step].value for axis, step in zip(self.space.axes, point, strict=True)}
+
+
+def components_of(stack: Stack) -> dict[str, Any]:
+    """Every pin of a stack by dotted key, packages included."""
+    components: dict[str, Any] = dict(stack.components)
+    if stack.closure is not None:
+        components["python.version"] = stack.closure.python
+        for pin in stack.closure.pins:
+            components[f"python.packages.{pin.name}"] = pin.git.rev if pin.git else pin.version
+    return components

@@ -1,0 +1,85 @@
+"""Name the culprit at the boundary: what differs between the failing closure and the passing one a step below. Pure.
+
+A step of one package often drags others along: the resolver picks them, or the metadata ties them together. The step's
+own package may then be innocent. Exact installs of the smallest subsets of the difference, without resolution, tell:
+a subset that alone makes the passing closure fail is the culprit. If no subset decides, the step keeps its name and
+the others are its riders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from itertools import combinations
+from typing import Final
+
+from envbisect.manifest.stack import Value
+from envbisect.search import Outcome
+from envbisect.session.ask import Ask, Purpose, Ran, Reply
+from envbisect.session.finding import Change, Goal
+from envbisect.session.history import History
+from envbisect.space.model import Configuration
+
+PACKAGES: Final = "python.packages."
+MOST_BUILDS: Final = 16
+
+
+def name_at_boundary(
+    goal: Goal, history: History, culprit: Configuration, lowered: Mapping[int, int]
+) -> Generator[Ask, Reply, tuple[Change, ...] | None]:
+    """The changes by their real names, or None if the axes' own names are right."""
+    failing = history.ran(culprit)
+    if failing is None:
+        return None
+    own = {goal.axes[i].key for i in lowered}
+    for axis in sorted(lowered):
+        neighbour = tuple(lowered[i] if i == axis else step for i, step in enumerate(culprit))
+        passing = history.ran(neighbour)
+        if passing is None:
+            continue
+        different = differing_packages(passing, failing)
+        if len(different) < 2:
+            continue
+        subset = yield from smallest_failing_subset(goal, history, passing, failing, different, own)
+        if subset and set(subset) != {goal.axes[axis].key}:
+            others = [_own_change(goal, i, lowered[i], culprit[i]) for i in sorted(lowered) if i != axis]
+            return tuple(others + [_change(history, goal, key, passing, failing) for key in subset])
+    return None
+
+
+def differing_packages(passing: Ran, failing: Ran) -> list[str]:
+    """Keys of the packages in which two realised stacks differ; empty if anything else differs beside several axes."""
+    keys = {*passing.components, *failing.components}
+    return sorted(
+        key for key in keys if key.startswith(PACKAGES) and passing.components.get(key) != failing.components.get(key)
+    )
+
+
+def smallest_failing_subset(
+    goal: Goal, history: History, passing: Ran, failing: Ran, different: list[str], first: set[str]
+) -> Generator[Ask, Reply, tuple[str, ...] | None]:
+    """The smallest set of packages whose exact exchange makes the passing closure fail; the axes' own names first."""
+    order = sorted(different, key=lambda key: (key not in first, key))
+    builds = 0
+    for size in range(1, len(order)):
+        for subset in combinations(order, size):
+            if builds == MOST_BUILDS:
+                return None
+            builds += 1
+            changes = {key: failing.components.get(key) for key in subset}
+            entry = yield from history.probe(Ask(passing.point, Purpose.NAMING, changes))
+            verdict = entry.verdict(goal.symptom)
+            if verdict is not None and verdict.outcome is Outcome.BAD:
+                return subset
+    return None
+
+
+def _change(history: History, goal: Goal, key: str, passing: Ran, failing: Ran) -> Change:
+    zero, top = history.ran((0,) * len(goal.axes)), history.ran(goal.top)
+    good: Value = zero.components.get(key) if zero else None
+    bad: Value = top.components.get(key) if top else None
+    return Change(key, good, bad, passing.components.get(key), failing.components.get(key))
+
+
+def _own_change(goal: Goal, axis: int, low: int, high: int) -> Change:
+    steps = goal.axes[axis].steps
+    return Change(goal.axes[axis].key, steps[0].value, steps[-1].value, steps[low].value, steps[high].value)

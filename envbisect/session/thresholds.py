@@ -1,0 +1,133 @@
+"""Numbers as symptoms: which metrics separate the ends, and from which value on a run is bad. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Final
+
+from envbisect.burnin.symptoms import Observation, SymptomState
+from envbisect.manifest.model import Metric, Worse
+
+MIN_RUNS: Final = 5
+"""Runs an end needs before an undeclared or unlimited metric may separate: 5 against 5 can reach p = 1/252."""
+
+MIN_RELATIVE_EFFECT: Final = 0.05
+"""Smaller relative changes of the median are no symptom unless the manifest says otherwise (``min_effect``)."""
+
+HIGHER_IS_BETTER: Final = ("_per_s", "throughput", "accuracy")
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRule:
+    """A run is bad if its number lies beyond the threshold(s).
+
+    Attributes:
+        name: the metric, unit included: ``p99_ms``.
+        above: bad if greater than this; None if high values are no harm.
+        below: bad if less than this; None if low values are no harm.
+        effect: how far the ends are apart, relative to the good median (for "worst first").
+    """
+
+    name: str
+    above: float | None
+    below: float | None
+    effect: float
+
+    def is_bad(self, value: float) -> bool:
+        if math.isnan(value):
+            return True
+        return (self.above is not None and value > self.above) or (self.below is not None and value < self.below)
+
+
+def direction(name: str, declared: Metric | None) -> Worse:
+    """Which direction is worse: as declared; else higher, except for rates and accuracies."""
+    if declared is not None and declared.worse is not None:
+        return declared.worse
+    return Worse.LOWER if name.endswith(HIGHER_IS_BETTER) else Worse.HIGHER
+
+
+def metric_rules(
+    check: str,
+    good: Sequence[Observation],
+    bad: Sequence[Observation],
+    declared: Mapping[str, Metric],
+    alpha: float,
+) -> list[MetricRule]:
+    """The rules of the metrics of ``check`` that separate the ends, worst first.
+
+    Declared ones with ``max`` need no statistics: the threshold is given. The others must separate after Holm's
+    correction (exact permutation of runs), in the bad direction, by ``min_effect`` at least.
+    """
+    from envbisect.stats import holm, permutation_p_value
+
+    values = {end: _values(check, runs) for end, runs in (("good", good), ("bad", bad))}
+    rules: list[MetricRule] = []
+    tested: list[tuple[float, MetricRule]] = []
+    for name in sorted(set(values["good"]) & set(values["bad"])):
+        here, there, metric = values["good"][name], values["bad"][name], declared.get(name)
+        worse = direction(name, metric)
+        if metric is not None and metric.max is not None:
+            rules.append(_limited(name, metric.max, worse, here, there))
+        elif len(here) >= MIN_RUNS and len(there) >= MIN_RUNS:
+            rule = _separating(name, worse, here, there, metric)
+            if rule is not None:
+                tested.append((permutation_p_value(here, there, worse.value), rule))
+    keep = holm([p for p, _ in tested], alpha)
+    rules += [rule for (_, rule), significant in zip(tested, keep, strict=True) if significant]
+    return sorted(rules, key=lambda rule: (-round(rule.effect, 6), rule.name))
+
+
+def _values(check: str, runs: Sequence[Observation]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for run in runs:
+        seen = run.symptoms.get(check)
+        if seen is not None and seen.state is SymptomState.PASS:
+            for name, value in seen.metrics.items():
+                found.setdefault(name, []).append(float(value))
+    return found
+
+
+def _effect(here: Sequence[float], there: Sequence[float]) -> float:
+    """Relative change of the median from good to bad; the absolute change where good's median is 0."""
+    base = median(here)
+    return (median(there) - base) / abs(base) if base else median(there) - base
+
+
+def _limited(name: str, limit: float, worse: Worse, here: Sequence[float], there: Sequence[float]) -> MetricRule:
+    above, below = (None, limit) if worse is Worse.LOWER else (limit, None)
+    return MetricRule(name, above, below, abs(_effect(here, there)))
+
+
+def _separating(
+    name: str, worse: Worse, here: Sequence[float], there: Sequence[float], metric: Metric | None
+) -> MetricRule | None:
+    effect = _effect(here, there)
+    least = metric.min_effect if metric is not None and metric.min_effect is not None else MIN_RELATIVE_EFFECT
+    if abs(effect) < least:
+        return None
+    match worse:
+        case Worse.HIGHER:
+            return MetricRule(name, _cut(here, there), None, effect) if effect > 0 else None
+        case Worse.LOWER:
+            return (
+                MetricRule(name, None, -_cut([-v for v in here], [-v for v in there]), -effect) if effect < 0 else None
+            )
+        case Worse.DIFFERENT:
+            if effect > 0:
+                return MetricRule(name, _cut(here, there), None, effect)
+            return MetricRule(name, None, -_cut([-v for v in here], [-v for v in there]), -effect)
+
+
+def _cut(low: Sequence[float], high: Sequence[float]) -> float:
+    """The threshold that best tells ``low`` from ``high`` (Youden's J); the middle of the widest best gap."""
+    points = sorted({*low, *high})
+    best_score, best_gap, best = -1, -1.0, points[0]
+    for a, b in zip(points, points[1:], strict=False):
+        cut = (a + b) / 2
+        score = sum(v <= cut for v in low) * len(high) + sum(v > cut for v in high) * len(low)
+        if (score, b - a) > (best_score, best_gap):
+            best_score, best_gap, best = score, b - a, cut
+    return best
