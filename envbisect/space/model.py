@@ -20,6 +20,7 @@ class StepSource(StrEnum):
     RELEASES = "releases"  # published versions of a package index
     PRESENCE = "presence"  # absent against installed
     COMMITS = "commits"  # a Git history
+    INTERPRETERS = "interpreters"  # Python versions that this machine has
 
 
 @dataclass(frozen=True, slots=True)
