@@ -8,7 +8,7 @@ from typing import Final
 
 from envbisect.burnin.symptoms import Observation, SymptomState
 from envbisect.errors import EnvironmentFailure
-from envbisect.manifest.model import Metric
+from envbisect.manifest.burnin import Metric
 from envbisect.session.ask import Ask, NotBuilt, NotFeasible, Purpose, Reply
 from envbisect.session.history import History
 from envbisect.session.oracle import Symptom, failure_symptoms, rate
@@ -71,7 +71,7 @@ def _run_end(name: str, point: Configuration, history: History) -> Generator[Ask
         case NotBuilt(reason=reason):
             raise EnvironmentFailure(
                 f"the {name} end cannot be built: {reason}",
-                f"correct the {name} manifest; nothing can be found without it",
+                f"correct the {name} manifest: nothing is found without it",
             )
         case NotFeasible(reason=reason):
             raise EnvironmentFailure(

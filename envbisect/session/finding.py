@@ -122,7 +122,7 @@ def find(goal: Goal, history: History, search: Search) -> Generator[Ask, Reply, 
     verified: set[Configuration] = set()
     while True:
         if goal.max_probes is not None and history.probes() >= goal.max_probes:
-            return _best_so_far(goal, history, search)
+            return _best_so_far(goal, search)
         batch = search.ask(1)
         if batch:
             entry = yield from history.probe(Ask(goal.lift(batch[0]), Purpose.SEARCH))
@@ -215,7 +215,7 @@ def _proven(goal: Goal, history: History, search: Search) -> Generator[Ask, Repl
     if result.culprit is None:
         return _unsuccessful(goal, search)
     culprit = goal.lift(result.culprit)
-    lowered = _last_good(goal, culprit, [goal.lift(row.configuration) for row in result.certificate])
+    lowered = _last_good(culprit, [goal.lift(row.configuration) for row in result.certificate])
     changes = tuple(_change(goal, i, lowered[i], culprit[i]) for i in sorted(lowered))
     rows = [
         CertificateRow(
@@ -257,7 +257,7 @@ def _reversals(changes: Sequence[Change], lowered: Mapping[int, int]) -> list[tu
     return found + [(change.key, frozenset([i])) for change, i in zip(changes, members, strict=True)]
 
 
-def _last_good(goal: Goal, culprit: Configuration, neighbours: Sequence[Configuration]) -> dict[int, int]:
+def _last_good(culprit: Configuration, neighbours: Sequence[Configuration]) -> dict[int, int]:
     """For each axis of the culprit the step of its certified lower neighbour."""
     lowered: dict[int, int] = {}
     for i, step in enumerate(culprit):
@@ -288,7 +288,7 @@ def _unsuccessful(goal: Goal, search: Search) -> Finding:
     )
 
 
-def _best_so_far(goal: Goal, history: History, search: Search) -> Finding:
+def _best_so_far(goal: Goal, search: Search) -> Finding:
     """The budget is spent: the leading hypothesis with its honest confidence, as suspects."""
     result = search.result()
     points = [result.culprit] if result.culprit is not None else list(result.suspects)

@@ -36,10 +36,9 @@ def name_at_boundary(
         passing = history.ran(neighbour)
         if passing is None:
             continue
-        different = differing_packages(passing, failing)
-        if len(different) < 2:
+        if len(differing_packages(passing, failing)) < 2:
             continue
-        subset = yield from smallest_failing_subset(goal, history, passing, failing, different, own)
+        subset = yield from smallest_failing_subset(goal, history, passing, failing, first=own)
         if subset and set(subset) != {goal.axes[axis].key}:
             others = [_own_change(goal, i, lowered[i], culprit[i]) for i in sorted(lowered) if i != axis]
             return tuple(others + [_change(history, goal, key, passing, failing) for key in subset])
@@ -55,10 +54,10 @@ def differing_packages(passing: Ran, failing: Ran) -> list[str]:
 
 
 def smallest_failing_subset(
-    goal: Goal, history: History, passing: Ran, failing: Ran, different: list[str], first: set[str]
+    goal: Goal, history: History, passing: Ran, failing: Ran, *, first: set[str]
 ) -> Generator[Ask, Reply, tuple[str, ...] | None]:
     """The smallest set of packages whose exact exchange makes the passing closure fail; the axes' own names first."""
-    order = sorted(different, key=lambda key: (key not in first, key))
+    order = sorted(differing_packages(passing, failing), key=lambda key: (key not in first, key))
     builds = 0
     for size in range(1, len(order)):
         for subset in combinations(order, size):

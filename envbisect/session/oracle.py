@@ -109,6 +109,5 @@ def _of_check(check: str, bad: Sequence[Observation], any_failure: bool) -> list
     stable = [signature for signature, count in counts.most_common() if count > 1]
     if not stable:
         return [Symptom(check, check, frozenset(counts))]
-    rest = [signature for signature in stable[1:]]
     first = Symptom(check, check, frozenset(stable[:1]))
-    return [first, *(Symptom(f"{check}#{n}", check, frozenset([s])) for n, s in enumerate(rest, start=2))]
+    return [first, *(Symptom(f"{check}#{n}", check, frozenset([s])) for n, s in enumerate(stable[1:], start=2))]

@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import Final
 
 from envbisect.burnin.symptoms import Observation, SymptomState
-from envbisect.manifest.model import Metric, Worse
+from envbisect.manifest.burnin import Metric, Worse, default_direction
 
 MIN_RUNS: Final = 5
 """Runs an end needs before an undeclared or unlimited metric may separate: 5 against 5 can reach p = 1/252."""
 
 MIN_RELATIVE_EFFECT: Final = 0.05
 """Smaller relative changes of the median are no symptom unless the manifest says otherwise (``min_effect``)."""
-
-HIGHER_IS_BETTER: Final = ("_per_s", "throughput", "accuracy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +41,6 @@ class MetricRule:
         return (self.above is not None and value > self.above) or (self.below is not None and value < self.below)
 
 
-def direction(name: str, declared: Metric | None) -> Worse:
-    """Which direction is worse: as declared; else higher, except for rates and accuracies."""
-    if declared is not None and declared.worse is not None:
-        return declared.worse
-    return Worse.LOWER if name.endswith(HIGHER_IS_BETTER) else Worse.HIGHER
-
-
 def metric_rules(
     check: str,
     good: Sequence[Observation],
@@ -68,7 +60,7 @@ def metric_rules(
     tested: list[tuple[float, MetricRule]] = []
     for name in sorted(set(values["good"]) & set(values["bad"])):
         here, there, metric = values["good"][name], values["bad"][name], declared.get(name)
-        worse = direction(name, metric)
+        worse = metric.worse if metric is not None and metric.worse is not None else default_direction(name)
         if metric is not None and metric.max is not None:
             rules.append(_limited(name, metric.max, worse, here, there))
         elif len(here) >= MIN_RUNS and len(there) >= MIN_RUNS:
@@ -104,28 +96,24 @@ def _limited(name: str, limit: float, worse: Worse, here: Sequence[float], there
 def _separating(
     name: str, worse: Worse, here: Sequence[float], there: Sequence[float], metric: Metric | None
 ) -> MetricRule | None:
-    effect = _effect(here, there)
-    least = metric.min_effect if metric is not None and metric.min_effect is not None else MIN_RELATIVE_EFFECT
-    if abs(effect) < least:
+    """The rule that tells the ends apart, None if they differ too little or in the harmless direction."""
+    gap = median(there) - median(here)
+    declared = metric.min_effect if metric is not None else None
+    least = declared if declared is not None else MIN_RELATIVE_EFFECT * abs(median(here))
+    if gap == 0 or abs(gap) < least:
         return None
-    match worse:
-        case Worse.HIGHER:
-            return MetricRule(name, _cut(here, there), None, effect) if effect > 0 else None
-        case Worse.LOWER:
-            return (
-                MetricRule(name, None, -_cut([-v for v in here], [-v for v in there]), -effect) if effect < 0 else None
-            )
-        case Worse.DIFFERENT:
-            if effect > 0:
-                return MetricRule(name, _cut(here, there), None, effect)
-            return MetricRule(name, None, -_cut([-v for v in here], [-v for v in there]), -effect)
+    if gap > 0 and worse is not Worse.LOWER:
+        return MetricRule(name, _cut(here, there), None, _effect(here, there))
+    if gap < 0 and worse is not Worse.HIGHER:
+        return MetricRule(name, None, -_cut([-v for v in here], [-v for v in there]), -_effect(here, there))
+    return None
 
 
 def _cut(low: Sequence[float], high: Sequence[float]) -> float:
     """The threshold that best tells ``low`` from ``high`` (Youden's J); the middle of the widest best gap."""
     points = sorted({*low, *high})
     best_score, best_gap, best = -1, -1.0, points[0]
-    for a, b in zip(points, points[1:], strict=False):
+    for a, b in pairwise(points):
         cut = (a + b) / 2
         score = sum(v <= cut for v in low) * len(high) + sum(v > cut for v in high) * len(low)
         if (score, b - a) > (best_score, best_gap):

@@ -61,7 +61,7 @@ def test_documents_are_replaced_whole(tmp_path: Path) -> None:
     write_json(tmp_path / "d.json", {"schema": 1, "n": 1})
     write_json(tmp_path / "d.json", {"schema": 1, "n": 2})
     assert read_json(tmp_path / "d.json")["n"] == 2
-    assert os.listdir(tmp_path) == ["d.json"]
+    assert [entry.name for entry in tmp_path.iterdir()] == ["d.json"]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 99}'])
