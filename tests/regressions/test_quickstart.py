@@ -1,0 +1,33 @@
+"""The quickstart: two torch flags that do nothing alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.console_script import envbisect
+
+QUICKSTART = Path(__file__).parents[2] / "manifests" / "quickstart"
+
+
+def test_seven_keys_and_more_differ(tmp_path: Path) -> None:
+    ran = envbisect("diff", str(QUICKSTART / "good.toml"), str(QUICKSTART / "bad.toml"), "--json", cwd=tmp_path)
+    keys = {delta["key"] for delta in ran.document["deltas"]}
+    assert {"torch.deterministic", "torch.threads"} < keys
+    assert len(keys) >= 7
+
+
+@pytest.mark.slow
+@pytest.mark.torch
+def test_the_pair_is_found(tmp_path: Path) -> None:
+    manifests = [str(QUICKSTART / name) for name in ("good.toml", "bad.toml")]
+    ran = envbisect("run", *manifests, "--session", "session", "--json", cwd=tmp_path, timeout_s=600)
+    document = ran.document
+    assert (ran.code, document["status"]) == (0, "culprit"), ran.err
+    culprit = document["culprits"][0]
+    assert "repeat.index_put" in [culprit["symptom"], *culprit["also"]]
+    changes = {change["key"]: (change["good"], change["bad"]) for change in culprit["changes"]}
+    assert changes == {"torch.deterministic": (True, False), "torch.threads": (1, 2)}
+    assert culprit["confidence"] >= 0.95
+    assert culprit["reversal"]["all"] == "cures"
