@@ -56,7 +56,7 @@ _NCCL: Final = (
     ("TOPO_FILE", "Topology to believe instead of the machine's."),
     ("CONF_FILE", "Configuration file read instead of ~/.nccl.conf; the environment wins against it."),
     ("DEBUG", "NCCL's log: VERSION, WARN, INFO, TRACE."),
-    ("DEBUG_SUBSYS", "Parts of NCCL that log: INIT, COLL, P2P, NET, GRAPH, TUNING, …"),
+    ("DEBUG_SUBSYS", "Parts of NCCL that log: INIT, COLL, P2P, NET, GRAPH, TUNING and others."),
     ("DEBUG_FILE", "File of NCCL's log; %h host, %p process."),
 )
 

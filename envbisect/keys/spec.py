@@ -54,7 +54,6 @@ class ValueType(StrEnum):
     BOOLEAN = "boolean"
     STRINGS = "array of strings"
     SCALAR = "string, number or boolean"
-    TABLE = "table"
     PACKAGE = "version, specifier or Git source"
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 Scalar: TypeAlias = str | int | float | bool
-Value: TypeAlias = Scalar | None | list["Value"] | dict[str, "Value"]
-"""A component's pin as JSON. ``None`` means absent ("not set", "not installed"): TOML has no null, so nothing else is."""
+Value: TypeAlias = Scalar | list["Value"] | dict[str, "Value"] | None
+"""A component's pin as JSON. ``None`` means absent ("not set", "not installed"); TOML itself has no null."""
 
 ABSENT: Final = None
 
