@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from envbisect.report.tables import plain_table
-from envbisect.report.values import count, duration, percent, pins, shown
+from envbisect.report.values import count, duration, percent, percent_at_most, pins, shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -69,8 +69,8 @@ def _culprit(culprit: Json, console: Console) -> None:
         console.print(f"  came along: {rider['key']} {shown(rider.get('good'))} → {shown(rider.get('bad'))}")
 
 
-def _changes(changes: list[Json], console: Console) -> None:
-    table = plain_table("key", "good", "→ bad", "last good", "→ first bad", indent=4)
+def _changes(changes: list[Json], console: Console, boundary: tuple[str, str] = ("last good", "→ first bad")) -> None:
+    table = plain_table("key", "good", "→ bad", *boundary, indent=4)
     for change in changes:
         table.add_row(
             "",
@@ -84,7 +84,7 @@ def _changes(changes: list[Json], console: Console) -> None:
 
 
 def _certificate(culprit: Json, console: Console) -> None:
-    rows = culprit["certificate"]
+    rows = culprit.get("certificate")
     if not rows:
         return
     keys = [change["key"] for change in culprit["changes"]]
@@ -101,13 +101,11 @@ def _certificate(culprit: Json, console: Console) -> None:
 
 def _suspect(suspect: Json, console: Console) -> None:
     console.print()
-    console.print(f"Suspects of {suspect['symptom']}")
-    _changes(suspect["changes"], console)
-    between = suspect.get("between", {})
-    steps = between.items() if isinstance(between, Mapping) else []
-    for key, values in steps:
-        if values:
-            console.print(f"  cannot be tested: {key} {', '.join(shown(value) for value in values)}")
+    console.print(f"Suspects of {suspect['symptom']}: confidence {percent(suspect['confidence'])}")
+    _changes(suspect["changes"], console, ("last known good", "→ first known bad"))
+    for change in suspect["changes"]:
+        if between := change.get("between"):
+            console.print(f"  cannot be tested: {change['key']} {', '.join(shown(value) for value in between)}")
     _certificate(suspect, console)
 
 
@@ -122,7 +120,9 @@ def _symptoms(document: Json, console: Console) -> None:
     console.print(table)
     for symptom in symptoms:
         if symptom.get("bound") is not None:
-            console.print(f"{symptom['id']}: the bad stack fails at most {percent(symptom['bound'])} more often")
+            console.print(
+                f"{symptom['id']}: the bad stack fails at most {percent_at_most(symptom['bound'])} more often"
+            )
 
 
 def _rate(rate: float | None) -> str:

@@ -28,6 +28,11 @@ def percent(probability: float) -> str:
     return f"{math.floor(probability * 1000 + 1e-9) / 10:g} %"
 
 
+def percent_at_most(bound: float) -> str:
+    """An upper bound, rounded up to a tenth of a percent, for the same reason."""
+    return f"{math.ceil(bound * 1000 - 1e-9) / 10:g} %"
+
+
 def duration(seconds: float) -> str:
     """``0.4 s``, ``12 s``, ``3 min 20 s``, ``2 h 5 min``."""
     if seconds < 10:

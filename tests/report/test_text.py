@@ -1,0 +1,133 @@
+"""The result document for people: everything that it says stands in the text, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from envbisect.report.text import render
+from tests.report.printing import printed
+
+
+def document(**other: Any) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "status": "not-reproduced",
+        "culprits": [],
+        "suspects": [],
+        "symptoms": [],
+        "unmovable": [],
+        "contradictions": [],
+        "probes": {
+            "total": 14, "good": 6, "bad": 7, "unresolved": 1, "built": 5, "endpoints": 4, "verification": 3,
+        },
+        "seconds": {"total": 131.2, "build": 9.8, "burnin": 20.1},
+        "session": ".envbisect/one",
+        **other,
+    }  # fmt: skip
+
+
+def pinned(level: str) -> dict[str, Any]:
+    return {"torch.deterministic": False, "env.LEVEL": level}
+
+
+CHANGES: list[dict[str, Any]] = [
+    {"key": "torch.deterministic", "good": True, "bad": False, "last_good": True, "first_bad": False},
+    {"key": "env.LEVEL", "good": "0", "bad": "4", "last_good": "2", "first_bad": "3"},
+]
+CULPRIT = {
+    "symptom": "repeat.index_put",
+    "also": ["repeat.cumsum"],
+    "confidence": 0.98765,
+    "complete": False,
+    "changes": CHANGES,
+    "certificate": [
+        {"role": "culprit", "configuration": pinned("3"), "good": 0, "bad": 4, "unresolved": 0},
+        {"role": "neighbour", "configuration": pinned("2"), "good": 2, "bad": 0, "unresolved": 1},
+    ],
+    "reversal": {"all": "cures", "env.LEVEL": "does-not-cure"},
+    "riders": [{"key": "python.packages.numpy", "good": "2.1.0", "bad": None}],
+}
+
+
+def text(**other: Any) -> str:
+    return printed(lambda console: render(document(**other), console))
+
+
+def words(report: str) -> list[str]:
+    """The lines with their runs of blanks made one."""
+    return [" ".join(line.split()) for line in report.splitlines()]
+
+
+def test_a_culprit_is_told_with_its_evidence() -> None:
+    lines = words(text(status="culprit", culprits=[CULPRIT]))
+    assert lines[0] == "1 culprit found."
+    assert (
+        "Culprit of repeat.index_put (also repeat.cumsum): confidence 98.7 %, other culprits are not excluded" in lines
+    )
+    assert "torch.deterministic true → false true → false" in lines
+    assert "env.LEVEL 0 → 4 2 → 3" in lines
+    assert "culprit 0 4 0 torch.deterministic=false env.LEVEL=3" in lines
+    assert "neighbour 2 0 1 torch.deterministic=false env.LEVEL=2" in lines
+    assert "everything above cures" in lines
+    assert "only env.LEVEL does not cure" in lines
+    assert "came along: python.packages.numpy 2.1.0 → (not set)" in lines
+    assert (
+        "14 probes (6 good, 7 bad, 1 unresolved), 5 environments built, 2 min 11 s (build 9.8 s, burn-in 20 s)" in lines
+    )
+    assert "Session: .envbisect/one" in lines
+
+
+def test_confidence_is_never_rounded_up() -> None:
+    report = text(status="culprit", culprits=[{**CULPRIT, "confidence": 0.99999}])
+    assert "confidence 99.9 %" in report
+
+
+def test_suspects_name_what_cannot_be_tested() -> None:
+    change = {"key": "python.packages.pyyaml", "good": "5.3", "bad": "6.0.1", "last_good": "5.3.1", "first_bad": "6.0"}
+    suspect = {"symptom": "command", "confidence": 0.97, "changes": [{**change, "between": ["5.4", "5.4.1"]}]}
+    lines = words(text(status="suspects", suspects=[suspect]))
+    assert lines[0].startswith("1 suspect: ")
+    assert "key good → bad last known good → first known bad" in lines
+    assert "python.packages.pyyaml 5.3 → 6.0.1 5.3.1 → 6.0" in lines
+    assert "cannot be tested: python.packages.pyyaml 5.4, 5.4.1" in lines
+
+
+def test_not_reproduced_says_what_was_measured() -> None:
+    symptom = {"id": "command", "status": "not-reproduced", "good_rate": 0.0, "bad_rate": 0.1, "bound": 0.3456}
+    lines = words(text(symptoms=[symptom], reason="both ends passed"))
+    assert lines[0].startswith("Not reproduced")
+    assert lines[1] == "both ends passed"
+    assert "command not-reproduced 0 % 10 %" in lines
+    assert any("at most 34.6 % more often" in line for line in lines)
+
+
+@pytest.mark.parametrize("status", ["good-fails", "budget", "undecided", "interrupted", "a-status-of-a-newer-tool"])
+def test_every_status_has_a_headline(status: str) -> None:
+    headline = text(status=status).splitlines()[0]
+    assert status.partition("-")[0] in headline.lower()
+
+
+def test_what_stayed_and_what_contradicts_is_said() -> None:
+    delta = {"key": "host.driver", "good": "535.1", "bad": "550.2", "stays": "535.1", "reason": "nobody moves it here"}
+    lines = words(text(unmovable=[delta], contradictions=[{"below": {"env.A": "1"}}], notes=["the index has no dates"]))
+    assert "not moved: host.driver 535.1 → 550.2, stays at 535.1: nobody moves it here" in lines
+    assert 'contradiction: {"below": {"env.A": "1"}}' in lines
+    assert "note: the index has no dates" in lines
+
+
+def test_markup_in_values_is_no_markup() -> None:
+    change = {**CHANGES[1], "good": "[red]x[/red]", "bad": "", "last_good": ":boom:", "first_bad": "a\nb"}
+    report = text(
+        status="culprit", culprits=[{**CULPRIT, "changes": [change], "certificate": [], "reversal": {}, "riders": []}]
+    )
+    assert "[red]x[/red]" in report
+    assert '→ ""' in report
+    assert ":boom:" in report
+    assert r'→ "a\nb"' in report
+
+
+def test_long_lines_stay_whole_outside_a_terminal() -> None:
+    long = "/".join(["folder"] * 60)
+    assert any(long in line for line in text(session=long).splitlines())
