@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from envbisect.errors import EnvironmentFailure
+from envbisect.errors import EnvbisectError, EnvironmentFailure
 from envbisect.keys.spec import Mover
 from envbisect.manifest.stack import ABSENT, Value
-from envbisect.space.closures import packages_of, refuse_image, resolve_end, versions_of
-from envbisect.space.deltas import PACKAGES, PYTHON_VERSION, Delta, Differences, absolute, deltas, pin_value
-from envbisect.space.index import PackageIndex
+from envbisect.space.closures import packages_of, resolve_end, versions_of
+from envbisect.space.deltas import PACKAGES, PYTHON_VERSION, Delta, Differences, deltas, pin_value
+from envbisect.space.index import PackageSource
 from envbisect.space.lattice import Lattice
 from envbisect.space.model import Axis, Unmovable
 from envbisect.space.packages import Facts, PackageLattice
@@ -33,7 +33,7 @@ def build_space(
     *,
     movers: frozenset[Mover],
     moment: str,
-    index: PackageIndex | None = None,
+    index: PackageSource | None = None,
     machine: Mapping[str, Value] = NO_MACHINE,
     default_python: str = f"{sys.version_info.major}.{sys.version_info.minor}",
 ) -> Lattice:
@@ -60,7 +60,7 @@ class _Build:
     bad: Manifest
     movers: frozenset[Mover]
     moment: str
-    index: PackageIndex | None
+    index: PackageSource | None
     machine: Mapping[str, Value]
     default_python: str
 
@@ -104,7 +104,7 @@ class _Build:
         common = self._common_moment()
         ends = []
         for manifest in (self.good, self.bad):
-            refuse_image(manifest.python.source)
+            _refuse_image(manifest)
             python = self._python(stays.get(PYTHON_VERSION, manifest.components().get(PYTHON_VERSION)))
             if self.index.find_python(python) is None:
                 raise EnvironmentFailure(
@@ -128,7 +128,7 @@ class _Build:
     def _axes(self, movable: Sequence[Delta], ends: tuple[End, End] | None) -> tuple[tuple[Axis, ...], tuple[str, ...]]:
         declared = {**self.bad.axes, **self.good.axes}
         scene = Scene(
-            components=dict(absolute(self.good, self.bad)),
+            components=self.good.components(),
             folder=self.good.folder,
             declared=declared,
             index=self.index,
@@ -147,7 +147,7 @@ class _Build:
             notes += proposal.notes
         return tuple(sorted(axes, key=lambda axis: axis.key)), tuple(notes)
 
-    def _packages(self, axes: tuple[Axis, ...], ends: tuple[End, End], index: PackageIndex) -> PackageLattice:
+    def _packages(self, axes: tuple[Axis, ...], ends: tuple[End, End], index: PackageSource) -> PackageLattice:
         python_axis = next((place for place, axis in enumerate(axes) if axis.key == PYTHON_VERSION), None)
         pythons: tuple[str, ...] = (ends[0].closure.python,)
         if python_axis is not None:
@@ -172,7 +172,7 @@ class _Build:
 
     def _common(self, written: Differences, stays: Mapping[str, Value]) -> dict[str, Value]:
         """What every stack has: equal components, unmovable ones at their value, unknown ones at the known value."""
-        before, after = dict(absolute(self.good, self.bad)), dict(absolute(self.bad, self.good))
+        before, after = self.good.components(), self.bad.components()
         left_out = {delta.key for delta in (*written.deltas, *written.derived)}
         common: dict[str, Value] = {}
         for key in sorted(before.keys() | after.keys()):
@@ -230,6 +230,16 @@ def _package_notes(packages: PackageLattice | None) -> list[str]:
             "an end is complete: where its metadata contradicts itself, points between are assembled unresolved"
         )
     return notes
+
+
+def _refuse_image(manifest: Manifest) -> None:
+    from envbisect.manifest import PackageHome
+
+    if manifest.python.source is PackageHome.IMAGE:
+        raise EnvbisectError(
+            f'{manifest.name}: python.source = "image" needs a backend for images, which this version does not have',
+            'use source = "venv"',
+        )
 
 
 def _instant(moment: str) -> datetime:

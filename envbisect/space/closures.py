@@ -2,44 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-from envbisect.errors import EnvbisectError, EnvironmentFailure, UsageError
+from envbisect.errors import EnvironmentFailure, UsageError
+from envbisect.manifest.paths import is_url
 from envbisect.manifest.stack import Closure, GitSource, Pin, Value
-from envbisect.space.deltas import PACKAGES, is_url
-from envbisect.space.index import PackageIndex, Question, RequirementsConflict, SourceBuildFailed
+from envbisect.space.deltas import PACKAGES
+from envbisect.space.index import PackageSource, Question, RequirementsConflict, SourceBuildFailed
 from envbisect.space.plan import End
 from envbisect.space.requirements import Demands, parents_in
 
-
-class PythonTable(Protocol):
-    """``[python]`` of a manifest."""
-
-    @property
-    def version(self) -> str | None: ...
-    @property
-    def exclude_newer(self) -> str | None: ...
-    @property
-    def overrides(self) -> Sequence[str]: ...
-    @property
-    def complete(self) -> bool: ...
+if TYPE_CHECKING:
+    from envbisect.manifest import Manifest
 
 
-class PackageManifest(Protocol):
-    """What this module needs of a manifest."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def folder(self) -> Path: ...
-    @property
-    def python(self) -> PythonTable: ...
-    def components(self) -> Mapping[str, Value]: ...
-
-
-def resolve_end(manifest: PackageManifest, index: PackageIndex, *, python: str, moment: str) -> End:
+def resolve_end(manifest: Manifest, index: PackageSource, *, python: str, moment: str) -> End:
     """The closure of one end under ``python``; what floats in it resolves as of ``moment`` (RFC 3339).
 
     Raises:
@@ -111,20 +90,12 @@ def restored(closure: Closure, pins: Mapping[str, Pin]) -> Closure:
     return Closure.of(closure.python, (pins.get(pin.name, pin) for pin in closure.pins), closure.exclude_newer)
 
 
-def _exact_pin(manifest: PackageManifest, name: str, value: Value) -> Pin:
+def _exact_pin(manifest: Manifest, name: str, value: Value) -> Pin:
     source = git_source(value, manifest.folder)
-    if source is not None:
-        return Pin(name, "", source)
-    text = str(value).strip()
-    if text[:1] in "<>!~*":
-        raise UsageError(
-            f"{manifest.name}: {name} {text} is no exact version, but complete = true says that nothing is resolved",
-            f"pin {name} exactly, or leave complete out",
-        )
-    return Pin(name, text.lstrip("="))
+    return Pin(name, "", source) if source is not None else Pin(name, str(value))
 
 
-def _metadata_parents(closure: Closure, index: PackageIndex) -> Mapping[str, tuple[str, ...]]:
+def _metadata_parents(closure: Closure, index: PackageSource) -> Mapping[str, tuple[str, ...]]:
     releases = [(pin.name, pin.version) for pin in closure.pins if pin.git is None]
     needs = index.needs(releases, python=closure.python)
     return parents_in(Demands(needs, closure.python), versions_of(closure.pins))
@@ -133,12 +104,3 @@ def _metadata_parents(closure: Closure, index: PackageIndex) -> Mapping[str, tup
 def versions_of(pins: Iterable[Pin]) -> dict[str, str | None]:
     """Version by name; None for what comes from Git."""
     return {pin.name: None if pin.git else pin.version for pin in pins}
-
-
-def refuse_image(source: str) -> None:
-    """Say that packages of an image cannot be moved yet."""
-    if source == "image":
-        raise EnvbisectError(
-            'python.source = "image" needs a backend that builds images, which this version does not have',
-            'use source = "venv", or pin the packages of the image with capture',
-        )

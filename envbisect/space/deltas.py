@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import posixpath
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, Protocol
 
 from envbisect.keys import spec_for
@@ -15,20 +13,14 @@ from envbisect.manifest.stack import ABSENT, Closure, Pin, Value
 
 PACKAGES: Final = "python.packages."
 PYTHON_VERSION: Final = "python.version"
-CODE_REPO: Final = "code.repo"
-CODE_PATCH: Final = "code.dirty_patch"
 
 
 class Components(Protocol):
     """What this module needs of a manifest."""
 
-    @property
-    def folder(self) -> Path: ...
-
-    @property
-    def unknown(self) -> Collection[str]: ...
-
     def components(self) -> Mapping[str, Value]: ...
+
+    def is_unknown(self, key: str) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +64,7 @@ def deltas(good: Components, bad: Components, *, closures: tuple[Closure, Closur
 
     Absent on one side is a value; unknown is not, and makes no delta.
     """
-    before, after = dict(absolute(good, bad)), dict(absolute(bad, good))
+    before, after = good.components(), bad.components()
     if closures is not None:
         before, after = _with_closure(before, closures[0]), _with_closure(after, closures[1])
     changed: list[Delta] = []
@@ -81,7 +73,7 @@ def deltas(good: Components, bad: Components, *, closures: tuple[Closure, Closur
         delta = Delta(key, before.get(key, ABSENT), after.get(key, ABSENT))
         if same(key, delta.good, delta.bad):
             continue
-        if is_unknown(key, good.unknown) or is_unknown(key, bad.unknown):
+        if good.is_unknown(key) or bad.is_unknown(key):
             unknown.append(key)
             continue
         changed.append(delta)
@@ -111,11 +103,6 @@ def same_version(one: str, other: str) -> bool:
         return False
 
 
-def is_unknown(key: str, unknown: Collection[str]) -> bool:
-    """Whether ``key``, or a table that it stands in, is among the unknown ones."""
-    return any(key == name or key.startswith(name + ".") for name in unknown)
-
-
 def pin_value(pin: Pin) -> Value:
     """A pin as a component: its version, or the Git source as a table."""
     if pin.git is None:
@@ -130,20 +117,3 @@ def _with_closure(components: Mapping[str, Value], closure: Closure) -> dict[str
     result = {key: value for key, value in components.items() if not key.startswith(PACKAGES)}
     result.update({PACKAGES + pin.name: pin_value(pin) for pin in closure.pins})
     return result
-
-
-def absolute(manifest: Components, other: Components) -> Iterator[tuple[str, Value]]:
-    """The components; paths of the program are made absolute when the manifests live in different folders."""
-    apart = manifest.folder != other.folder
-    for key, value in manifest.components().items():
-        is_path = key in (CODE_REPO, CODE_PATCH) and isinstance(value, str)
-        if apart and is_path and not is_url(str(value)):
-            yield key, posixpath.normpath(posixpath.join(manifest.folder.as_posix(), str(value)))
-        else:
-            yield key, value
-
-
-def is_url(repository: str) -> bool:
-    """Whether a repository is named by a URL (or scp-like ``host:path``) instead of a folder."""
-    head, colon, _ = repository.partition(":")
-    return bool(colon) and "/" not in head

@@ -72,7 +72,7 @@ class SourceBuildFailed(Exception):  # noqa: N818 - an outcome as well
         self.pin = pin
 
 
-class PackageIndex(Protocol):
+class PackageSource(Protocol):
     """An index. Every method raises EnvironmentFailure if it cannot be reached, UsageError for what does not exist."""
 
     def find_python(self, version: str) -> Path | None:

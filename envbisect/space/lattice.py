@@ -9,7 +9,7 @@ from pathlib import Path
 from envbisect.errors import UsageError
 from envbisect.manifest.stack import ABSENT, Closure, Pin, Stack, Value
 from envbisect.space.deltas import PACKAGES, PYTHON_VERSION
-from envbisect.space.index import PackageIndex
+from envbisect.space.index import PackageSource
 from envbisect.space.model import Axis, Configuration, Infeasible, Realised, Unmovable
 from envbisect.space.packages import PackageLattice, as_pin
 
@@ -30,7 +30,7 @@ class Lattice:
     components: Mapping[str, Value]
     folder: Path
     packages: PackageLattice | None
-    index: PackageIndex | None
+    index: PackageSource | None
     _realised: dict[Configuration, Realised | Infeasible] = field(default_factory=dict, repr=False, compare=False)
 
     @property

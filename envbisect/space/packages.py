@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
+from envbisect.errors import UsageError
 from envbisect.manifest.stack import ABSENT, Closure, Pin, Value
 from envbisect.space.closures import git_source, requirement, restored, versions_of
 from envbisect.space.deltas import PACKAGES, pin_value, same_version
-from envbisect.space.index import PackageIndex, Question, RequirementsConflict, SourceBuildFailed
+from envbisect.space.index import PackageSource, Question, RequirementsConflict, SourceBuildFailed
 from envbisect.space.model import Configuration, Infeasible, Rider
 from envbisect.space.plan import PackagePlan
 from envbisect.space.requirements import Demands, NeedsTable, PackageAxis, feasibility, satisfies
 from envbisect.space.snap import Feasibility, nearest
 
+Resolved: TypeAlias = Closure | RequirementsConflict | SourceBuildFailed
 MAX_TRIES: Final = 8
 """How many points the resolver is asked about before a configuration is called infeasible."""
 
@@ -68,9 +70,7 @@ class PackageLattice:
     pythons: tuple[str, ...]
     folder: Path
     _tables: dict[int, Feasibility] = field(default_factory=dict, repr=False, compare=False)
-    _resolved: dict[Configuration, Closure | RequirementsConflict | SourceBuildFailed] = field(
-        default_factory=dict, repr=False, compare=False
-    )
+    _resolved: dict[Configuration, Resolved] = field(default_factory=dict, repr=False, compare=False)
     _unbuildable: dict[tuple[str, str], SourceBuildFailed] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -78,7 +78,7 @@ class PackageLattice:
         """The axes that snapping may move: packages, never variables or Python."""
         return frozenset(axis.position for axis in self.axes)
 
-    def settle(self, asked: Configuration, held: frozenset[int], index: PackageIndex) -> Settled | Infeasible:
+    def settle(self, asked: Configuration, held: frozenset[int], index: PackageSource) -> Settled | Infeasible:
         """The nearest point to ``asked`` that metadata and the resolver admit, with its closure."""
         rejected: dict[Configuration, frozenset[int]] = {}
         first: RequirementsConflict | None = None
@@ -155,13 +155,15 @@ class PackageLattice:
             exclude_newer=self.facts.exclude_newer,
         )
 
-    def _resolve(self, point: Configuration, index: PackageIndex) -> Closure | RequirementsConflict | SourceBuildFailed:
+    def _resolve(
+        self, point: Configuration, index: PackageSource
+    ) -> Closure | RequirementsConflict | SourceBuildFailed:
         key = self._projection(point)
         if key not in self._resolved:
             self._resolved[key] = self._fixed_end(key) or self._ask(point, index)
         return self._resolved[key]
 
-    def _ask(self, point: Configuration, index: PackageIndex) -> Closure | RequirementsConflict | SourceBuildFailed:
+    def _ask(self, point: Configuration, index: PackageSource) -> Resolved:
         python = self.pythons[self._python_step(point)]
         question = self.question(point)
         for text in question.requirements:  # one failed source build rules out every point that needs it
@@ -173,12 +175,14 @@ class PackageLattice:
         try:
             try:
                 answer = index.resolve(question)
-            except RequirementsConflict:
+            except (RequirementsConflict, UsageError):
                 if not question.constraints:
                     raise
                 answer = index.resolve(self.question(point, constrain=False))
         except RequirementsConflict as conflict:
             return conflict
+        except UsageError as problem:  # a requirement that nothing published meets: fatal at an end, a hole between
+            return RequirementsConflict(problem.message)
         except SourceBuildFailed as failure:
             if failure.pin:
                 self._unbuildable[failure.pin, python] = failure

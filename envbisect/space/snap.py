@@ -43,6 +43,14 @@ class Feasibility:
                 return (one, other)
         return ()
 
+    def possible(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
+        """Whether two (axis, step) can be had together; the first axis is the lower one."""
+        for axis, step in (one, other):
+            if axis in self.alone and not self.alone[axis][step]:
+                return False
+        table = self.pairs.get((one[0], other[0]))
+        return table is None or table[one[1]][other[1]]
+
     def clearings(self, point: Configuration, violated: tuple[int, ...]) -> Iterator[Configuration]:
         """Points that clear ``violated`` with the least movement in each direction."""
         match violated:

@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from envbisect.errors import EnvironmentFailure, UsageError
-from envbisect.space.deltas import CODE_REPO, Delta, is_url
+from envbisect.manifest.paths import is_url
+from envbisect.space.deltas import Delta
 from envbisect.space.model import Axis, Step, StepSource
 from envbisect.space.sources.interface import Proposal, Scene
 
 if TYPE_CHECKING:
     from git import Repo
 
+CODE_REPO: Final = "code.repo"
 CODE_REV: Final = "code.rev"
 _FORMAT: Final = "--format=%H%x00%cI%x00%s"
 

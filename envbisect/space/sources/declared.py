@@ -12,18 +12,20 @@ def propose(delta: Delta, scene: Scene) -> Proposal | None:
     """The declared values from the good one to the bad one, whichever way they are written.
 
     Raises:
-        UsageError: an endpoint is not the first or last of the declared values.
+        UsageError: an endpoint is not among them.
     """
     values = scene.declared.get(delta.key)
     if values is None:
         return None
-    steps = list(values)
-    if steps and same(delta.key, steps[0], delta.bad) and same(delta.key, steps[-1], delta.good):
-        steps.reverse()  # a downgrade is the same ladder, walked down
-    ends_match = len(steps) > 1 and same(delta.key, steps[0], delta.good) and same(delta.key, steps[-1], delta.bad)
-    if not ends_match:
+    first, last = (
+        next((place for place, value in enumerate(values) if same(delta.key, value, end)), None)
+        for end in (delta.good, delta.bad)
+    )
+    if first is None or last is None or first == last:
         raise UsageError(
             f'[axes] "{delta.key}" does not run from {delta.good!r} to {delta.bad!r}',
-            "write the values in order, with the good end's value first and the bad end's last",
+            "write its values in order, both ends among them",
         )
+    up = first < last  # a downgrade is the same ladder, walked down
+    steps = values[first : last + 1] if up else values[last : first + 1][::-1]
     return Proposal(Axis(delta.key, tuple(Step(value) for value in steps), StepSource.DECLARED))

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from envbisect.manifest.stack import Value
 from envbisect.space.deltas import Delta
-from envbisect.space.index import PackageIndex
+from envbisect.space.index import PackageSource
 from envbisect.space.model import Axis
 
 
@@ -28,7 +28,7 @@ class Scene:
     components: Mapping[str, Value]
     folder: Path
     declared: Mapping[str, Sequence[Value]]
-    index: PackageIndex | None
+    index: PackageSource | None
     pythons: tuple[str, ...]
     exclude_newer: str
 

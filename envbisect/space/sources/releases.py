@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from envbisect.space.deltas import PACKAGES, Delta
-from envbisect.space.index import PackageIndex, Rung, Rungs
+from envbisect.space.index import PackageSource, Rung, Rungs
 from envbisect.space.model import Axis, Step, StepSource
 from envbisect.space.sources.interface import Proposal, Scene
 
@@ -27,7 +27,7 @@ def propose(delta: Delta, scene: Scene) -> Proposal | None:
     return Proposal(Axis(delta.key, steps, source, rungs.off), notes)
 
 
-def _merged(index: PackageIndex, name: str, good: str, bad: str, scene: Scene) -> Rungs:
+def _merged(index: PackageSource, name: str, good: str, bad: str, scene: Scene) -> Rungs:
     """The ladders of all Pythons as one: what is installable on any of them is a step.
 
     Every ladder is in version order, so merging is sorting; Requires-Python of a step is checked where it is met.
