@@ -1,0 +1,111 @@
+"""Project pages of the simple API, JSON (PEP 691, 700) or HTML (PEP 503, 592, 658, 714), and pages of links."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urljoin, urlsplit
+
+from envbisect.errors import EnvironmentFailure
+from envbisect.packages.fetch import Page
+from envbisect.packages.sources import masked
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One archive of an index. ``url`` is absolute, without fragment; ``hashes`` maps algorithm to hex digest.
+
+    ``yanked`` is the reason ("" if none was given), None if it is not yanked. ``upload_time`` is RFC 3339 in UTC, empty
+    if the index does not say. ``has_metadata`` tells whether ``url + ".metadata"`` exists (PEP 658).
+    """
+
+    filename: str
+    url: str
+    hashes: tuple[tuple[str, str], ...] = ()
+    requires_python: str = ""
+    yanked: str | None = None
+    upload_time: str = ""
+    size: int = 0
+    has_metadata: bool = False
+
+
+def parse_page(page: Page) -> list[File]:
+    """All files of a page, in its order.
+
+    Raises:
+        EnvironmentFailure: the page is not what its content type says.
+    """
+    if "json" in page.content_type:
+        return list(_parse_json(page))
+    return _parse_html(page)
+
+
+def _parse_json(page: Page) -> Iterator[File]:
+    try:
+        document = json.loads(page.body)
+        files = document["files"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise EnvironmentFailure(
+            f"{masked(page.url)} is no project page: {type(error).__name__}", "Is this the base URL of a simple index?"
+        ) from error
+    for entry in files:
+        yanked = entry.get("yanked", False)
+        metadata = entry.get("core-metadata", entry.get("dist-info-metadata", False))
+        yield File(
+            filename=entry["filename"],
+            url=urljoin(page.url, entry["url"]).partition("#")[0],
+            hashes=tuple(sorted((entry.get("hashes") or {}).items())),
+            requires_python=entry.get("requires-python") or "",
+            yanked=None if yanked is False else yanked if isinstance(yanked, str) else "",
+            upload_time=entry.get("upload-time") or "",
+            size=entry.get("size") or 0,
+            has_metadata=bool(metadata),
+        )
+
+
+class _Anchors(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.base = ""
+        self.anchors: list[dict[str, str | None]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        attributes = dict(attrs)
+        if tag == "base" and not self.base:
+            self.base = attributes.get("href") or ""
+        if tag == "a" and attributes.get("href"):
+            self.anchors.append(attributes)
+
+
+def _parse_html(page: Page) -> list[File]:
+    parser = _Anchors()
+    parser.feed(page.body.decode("utf-8", "replace"))
+    parser.close()
+    base = urljoin(page.url, parser.base) if parser.base else page.url
+    return [_from_anchor(anchor, base) for anchor in parser.anchors]
+
+
+def _from_anchor(attributes: dict[str, str | None], base: str) -> File:
+    url, _, fragment = urljoin(base, attributes["href"] or "").partition("#")
+    algorithm, _, digest = fragment.partition("=")
+    metadata = attributes.get("data-core-metadata", attributes.get("data-dist-info-metadata"))
+    return File(
+        filename=unquote(Path(urlsplit(url).path).name),
+        url=url,
+        hashes=((algorithm, digest),) if digest else (),
+        requires_python=attributes.get("data-requires-python") or "",
+        yanked=(attributes["data-yanked"] or "") if "data-yanked" in attributes else None,
+        has_metadata=metadata is not None and metadata.lower() != "false",
+    )
+
+
+def files_of_folder(folder: Path) -> list[File]:
+    """The archives that lie in a folder (a ``--find-links`` folder), without dates: a file's time is not its upload."""
+    return [
+        File(path.name, path.resolve().as_uri(), size=path.stat().st_size)
+        for path in sorted(folder.iterdir())
+        if path.is_file()
+    ]
