@@ -38,7 +38,9 @@ def _section(name: str, command: Any, text: str) -> str:
     words += ["[-- COMMAND…]"] if name in TAKE_A_TEST else []
     rows = [(f"`{param.metavar}`", param.help or "", "required") for param in arguments]
     rows += [(f"`{_option(param)}`", param.help or "", _default(param)) for param in options]
-    table = [f"| {' | '.join(row)} |" for row in (("", "what", "default"), ("---", "---", "---"), *rows)] if rows else []
+    table = (
+        [f"| {' | '.join(row)} |" for row in (("", "what", "default"), ("---", "---", "---"), *rows)] if rows else []
+    )
     return "\n".join([f"## {name}", "", f"    {' '.join(words)}", "", text, "", *table, *([""] if table else [])])
 
 

@@ -5,45 +5,42 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from envbisect.errors import EnvbisectError, Fault
+from envbisect.report.values import one_line
 
 RED = "\x1b[1;31m"
 RESET = "\x1b[0m"
 
 
-def one_line(text: str) -> str:
-    """``text`` on one line, with control characters (a terminal obeys them) spelled out."""
-    flat = " ".join(text.split())
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in flat)
-
-
 def headline(error: EnvbisectError, *, colour: bool = False) -> str:
     """``envbisect: what is wrong where (what to do next)``, one line without its newline."""
     name = f"{RED}envbisect:{RESET}" if colour else "envbisect:"
+    if fault := _only_fault(error):
+        return f"{name} {fault_line(fault)}"
     hint = one_line(error.hint).rstrip(".")
     return f"{name} {one_line(error.message).rstrip('.')}" + (f" ({hint})" if hint else "")
 
 
 def fault_lines(error: EnvbisectError) -> list[str]:
-    """One line for every fault beyond what the headline says already."""
-    lines = [fault_line(fault) for fault in error.faults]
-    head = one_line(error.message)
-    return [] if len(lines) == 1 and _says(head, error.faults[0]) else [f"  {line}" for line in lines]
+    """One line for every fault, unless the headline is that line already."""
+    return [] if _only_fault(error) else [f"  {fault_line(fault)}" for fault in error.faults]
 
 
 def fault_line(fault: Fault) -> str:
+    """Where and what, and the best that can be said about how to mend it."""
     line = one_line(str(fault))
-    extra = []
-    if fault.expected and fault.expected not in line:
-        extra.append(f"expected {one_line(fault.expected)}")
-    if fault.nearest and fault.nearest not in line:
-        extra.append(f"did you mean {one_line(fault.nearest)}?")
-    return f"{line} ({'; '.join(extra)})" if extra else line
+    if fault.nearest:
+        return f"{line} (did you mean {one_line(fault.nearest)}?)"
+    expected = one_line(fault.expected)
+    return f"{line} (expected {expected})" if expected and expected not in line else line
 
 
-def _says(head: str, fault: Fault) -> bool:
-    """True if the headline holds everything that the line of ``fault`` would."""
-    parts = (fault.message, fault.file, fault.expected, fault.nearest)
-    return all(one_line(part) in head for part in parts if part)
+def _only_fault(error: EnvbisectError) -> Fault | None:
+    """The fault of an error that says nothing beyond it."""
+    match error.faults:
+        case (fault,) if fault.message in error.message and (fault.nearest or fault.expected):
+            return fault
+        case _:
+            return None
 
 
 def document(error: EnvbisectError) -> dict[str, object]:

@@ -8,11 +8,11 @@ import signal
 import sys
 from io import TextIOWrapper
 from types import FrameType
-from typing import TextIO
 
 from envbisect.cli.failure import document, fault_lines, headline
 from envbisect.cli.reply import Invocation, Reply, encode
 from envbisect.errors import EnvbisectError, EnvironmentFailure, ExitCode, UsageError
+from envbisect.report.console import coloured, console_for
 
 PROGRAM = "envbisect"
 FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -110,15 +110,17 @@ def _print(reply: Reply, invocation: Invocation) -> None:
     if invocation.json:
         sys.stdout.write(encode(reply.document))
     else:
-        from envbisect.report.console import console_for
-
-        reply.render(console_for(sys.stdout))
+        console = console_for(sys.stdout)
+        with console.capture() as text:
+            reply.render(console)
+        # Written here and not by rich, which ends the process by itself when the reader is gone.
+        sys.stdout.write(text.get())
     sys.stdout.flush()
 
 
 def _fail(error: EnvbisectError, invocation: Invocation) -> int:
     """Print ``error``: always one line on stderr, its faults below for people, the document for programs."""
-    print(headline(error, colour=_colours(sys.stderr)), file=sys.stderr)
+    print(headline(error, colour=coloured(sys.stderr)), file=sys.stderr)
     if invocation.json:
         sys.stdout.write(encode(document(error)))
         sys.stdout.flush()
@@ -136,10 +138,6 @@ def _interrupted(invocation: Invocation) -> int:
         sys.stdout.write(encode({"schema": 1, "status": "interrupted", "error": told}))
         sys.stdout.flush()
     return ExitCode.INTERRUPTED
-
-
-def _colours(stream: TextIO) -> bool:
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> None:

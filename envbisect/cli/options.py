@@ -40,7 +40,9 @@ Backend: TypeAlias = Annotated[
 ]
 BurninFile: TypeAlias = Annotated[
     str | None,
-    typer.Option("--burnin", metavar="FILE", help="TOML file whose burnin table is used.", show_default="what the manifests say"),
+    typer.Option(
+        "--burnin", metavar="FILE", help="TOML file whose burnin table is used.", show_default="what the manifests say"
+    ),
 ]
 Seed: TypeAlias = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the search.")]
 FindAll: TypeAlias = Annotated[

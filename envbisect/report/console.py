@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final, TextIO
 
 if TYPE_CHECKING:
@@ -11,12 +12,23 @@ UNWRAPPED: Final = 10_000
 """Columns of a console that is no terminal: a file or a pipe keeps every line whole, so that it can be grepped."""
 
 
-def console_for(stream: TextIO) -> Console:
-    """A console on ``stream``. ``NO_COLOR`` and ``TERM=dumb`` are honoured; markup and highlighting are off.
+def coloured(stream: TextIO) -> bool:
+    """True if escape sequences may be written to ``stream``: a terminal that can, and no ``NO_COLOR``."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
-    Both are off because most of what is printed comes from manifests and tests, and ``[x]`` there is no markup.
-    """
+
+def console_for(stream: TextIO) -> Console:
+    """A console on ``stream``. Markup is off: ``[x]`` in a manifest or in the output of a test is no markup."""
     from rich.console import Console
 
-    width = None if stream.isatty() else UNWRAPPED
-    return Console(file=stream, width=width, markup=False, highlight=False, emoji=False, soft_wrap=True)
+    terminal = stream.isatty()
+    return Console(
+        file=stream,
+        force_terminal=terminal,
+        color_system="auto" if coloured(stream) else None,
+        width=None if terminal else UNWRAPPED,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        soft_wrap=True,
+    )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, assert_never
 
 from envbisect.report.console import console_for
-from envbisect.report.values import count, duration, pins
+from envbisect.report.values import count, duration, one_line, pins
 from envbisect.session.events import (
     BuildFinished,
     BuildStarted,
@@ -79,7 +79,7 @@ class Lines:
                 self.console.print(f"{event.phase.value}: {event.detail}" if event.detail else event.phase.value)
                 self._now(event.phase.value)
             case Note():
-                self.console.print(f"note: {event.text}", style="dim")
+                self.console.print(f"note: {one_line(event.text)}", style="dim")
             case ProbeStarted():
                 self._started[event.number] = event
                 self._now(f"probe {event.number} ({event.phase.value}): {changes(event)}{self._left(event)}")
@@ -106,7 +106,7 @@ class Lines:
         line.append(f"{event.outcome:<10}", style=OUTCOME_STYLE.get(event.outcome, ""))
         line.append(f"  {changes(started) if started else ''}")
         times = duration(event.run_s) + (f" + {duration(build_s)} build" if build_s else "")
-        reason = ": ".join(filter(None, (event.cause, " ".join(event.detail.split()))))
+        reason = ": ".join(filter(None, (event.cause, one_line(event.detail))))
         line.append(f"  [{times}]{'  ' + reason if reason else ''}", style="dim")
         self.console.print(line)
 

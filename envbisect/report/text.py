@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from envbisect.report.tables import plain_table
-from envbisect.report.values import count, duration, percent, percent_at_most, pins, shown
+from envbisect.report.values import count, duration, one_line, percent, percent_at_most, pins, shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -48,7 +48,7 @@ def _headline(document: Json, console: Console) -> None:
         case other:
             console.print(f"Status: {other}.", style="bold")
     if reason := document.get("reason"):
-        console.print(str(reason))
+        console.print(one_line(str(reason)))
 
 
 def _culprit(culprit: Json, console: Console) -> None:
@@ -134,12 +134,12 @@ def _left_over(document: Json, console: Console) -> None:
     for delta in document["unmovable"]:
         ends = f"{shown(delta.get('good'))} → {shown(delta.get('bad'))}"
         stays = f", stays at {shown(delta['stays'])}" if "stays" in delta else ""
-        reason = f": {delta['reason']}" if delta.get("reason") else ""
+        reason = f": {one_line(delta['reason'])}" if delta.get("reason") else ""
         console.print(f"not moved: {delta['key']} {ends}{stays}{reason}")
     for contradiction in document["contradictions"]:
         console.print(f"contradiction: {contradiction if isinstance(contradiction, str) else shown(contradiction)}")
     for note in document.get("notes", ()):
-        console.print(f"note: {note}", style="dim")
+        console.print(f"note: {one_line(str(note))}", style="dim")
 
 
 def _spent(document: Json, console: Console) -> None:

@@ -23,6 +23,12 @@ def pins(table: Mapping[str, object]) -> str:
     return " ".join(f"{key}={shown(value)}" for key, value in table.items()) or "nothing changed"
 
 
+def one_line(text: str) -> str:
+    """``text`` on one line, with control characters spelled out: a terminal would obey them."""
+    flat = " ".join(text.split())
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in flat)
+
+
 def percent(probability: float) -> str:
     """A probability, rounded down to a tenth of a percent: a claim never grows by rounding."""
     return f"{math.floor(probability * 1000 + 1e-9) / 10:g} %"

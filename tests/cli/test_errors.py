@@ -80,12 +80,23 @@ def test_every_fault_has_its_line_and_its_row() -> None:
     }
 
 
-def test_a_single_fault_is_not_said_twice() -> None:
-    fault = Fault("unknown table tourch", "a.toml", 3)
-    assert fault_lines(ManifestError(str(fault), "mend it", [fault])) == []
-    assert fault_lines(ManifestError("the manifest is wrong", "mend it", [fault])) == [
-        "  a.toml:3: unknown table tourch"
-    ]
+def test_a_single_fault_is_the_headline() -> None:
+    near = Fault("unknown key tourch", "a.toml", 3, "tourch", expected="one of thirty names", nearest="torch")
+    error = ManifestError(str(near), "expected one of thirty names", [near])
+    assert headline(error) == "envbisect: a.toml:3: unknown key tourch (did you mean torch?)"
+    assert fault_lines(error) == []
+
+    far = Fault("threads is 0", "a.toml", 6, "torch.threads", expected="an integer, at least 1")
+    assert headline(ManifestError(str(far), "expected an integer, at least 1", [far])) == (
+        "envbisect: a.toml:6: threads is 0 (expected an integer, at least 1)"
+    )
+
+
+def test_a_fault_below_another_message_has_its_own_line() -> None:
+    fault = Fault("unknown key tourch", "a.toml", 3)
+    error = ManifestError("good and bad are two tests", "give --burnin FILE", [fault])
+    assert headline(error) == "envbisect: good and bad are two tests (give --burnin FILE)"
+    assert fault_lines(error) == ["  a.toml:3: unknown key tourch"]
 
 
 @pytest.mark.parametrize(

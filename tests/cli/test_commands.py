@@ -1,0 +1,76 @@
+"""The commands that need no session: lint, diff, schema, doctor."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.console_script import envbisect
+
+
+def write(folder: Path, name: str, body: str) -> str:
+    (folder / name).write_text(f'schema = 1\nname = "{name}"\n{body}')
+    return name
+
+
+def test_lint_reports_all_faults_at_once(tmp_path: Path) -> None:
+    typo = write(tmp_path, "typo.toml", '[tourch]\nthreads = 1\n[torch]\nthreads = "two"\n')
+    told = envbisect("lint", typo, "--json", cwd=tmp_path)
+    faults = told.document["error"]["faults"]
+    assert told.code == 2
+    assert [(fault["line"], fault["key"]) for fault in faults] == [(3, "tourch"), (6, "torch.threads")]
+    assert faults[0]["nearest"] == "torch"
+    plain = envbisect("lint", typo, cwd=tmp_path)
+    assert plain.out == ""
+    headline, *lines = plain.err.splitlines()
+    assert headline.startswith("envbisect: typo.toml has 2 faults")
+    assert [line.split()[0] for line in lines] == ["typo.toml:3:", "typo.toml:6:"]
+
+
+def test_lint_of_a_sound_manifest_lists_what_it_pins(tmp_path: Path) -> None:
+    sound = write(tmp_path, "sound.toml", '[env]\nA = "1"\n[torch]\nthreads = 2\n')
+    told = envbisect("lint", sound, "--json", cwd=tmp_path)
+    assert told.code == 0
+    assert told.document["components"] == {"env.A": "1", "torch.threads": 2}
+    assert "no faults, 2 components pinned" in envbisect("lint", sound, cwd=tmp_path).out
+
+
+def test_diff_lists_deltas_and_says_absent(tmp_path: Path) -> None:
+    good = write(tmp_path, "good.toml", '[env]\nA = "1"\nSAME = "x"\n[torch]\nthreads = 2\n')
+    bad = write(tmp_path, "bad.toml", '[env]\nA = "2"\nSAME = "x"\n[python.packages]\nNumPy = "2.1.0"\n')
+    told = envbisect("diff", good, bad, "--json", cwd=tmp_path)
+    assert told.code == 0
+    assert told.document["deltas"] == [
+        {"key": "env.A", "a": "1", "b": "2"},
+        {"key": "python.packages.numpy", "a": None, "b": "2.1.0"},
+        {"key": "torch.threads", "a": 2, "b": None},
+    ]
+    lines = [" ".join(line.split()) for line in envbisect("diff", good, bad, cwd=tmp_path).out.splitlines()]
+    assert "python.packages.numpy (not set) → 2.1.0" in lines
+    assert lines[-1] == "3 components differ"
+
+
+def test_diff_of_equal_stacks_is_empty(tmp_path: Path) -> None:
+    good = write(tmp_path, "good.toml", '[env]\nA = "1"\n')
+    assert envbisect("diff", good, good, cwd=tmp_path).out == "0 components differ\n"
+
+
+def test_a_freeze_is_a_stack(tmp_path: Path) -> None:
+    (tmp_path / "old.txt").write_text("numpy==1.26.4\nsix==1.16.0\n")
+    (tmp_path / "new.txt").write_text("numpy==2.1.0\nsix==1.16.0\n")
+    told = envbisect("diff", "old.txt", "new.txt", "--json", cwd=tmp_path)
+    assert told.document["deltas"] == [{"key": "python.packages.numpy", "a": "1.26.4", "b": "2.1.0"}]
+
+
+def test_schema_is_one_document_either_way(tmp_path: Path) -> None:
+    told = envbisect("schema", "--json", cwd=tmp_path)
+    assert told.code == 0
+    assert told.document["$schema"].startswith("https://json-schema.org/")
+    assert envbisect("schema", cwd=tmp_path).document == told.document
+
+
+def test_show_of_no_session_says_so(tmp_path: Path) -> None:
+    for command in ("show", "resume"):
+        ran = envbisect(command, "nothing", cwd=tmp_path)
+        assert ran.code == 2
+        assert "nothing" in ran.err
+        assert ran.err.count("\n") == 1

@@ -1,0 +1,85 @@
+"""Where the output goes: colours on a terminal only, a closed pipe, a full disk, an encoding without arrows."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.console_script import SCRIPT, envbisect
+
+ESCAPE = "\x1b["
+GOOD = 'schema = 1\nname = "good"\n[env]\nA = "été"\n'
+BAD = 'schema = 1\nname = "bad"\n[env]\nA = "→"\nB = "1"\n'
+
+
+@pytest.fixture
+def pair(tmp_path: Path) -> Path:
+    (tmp_path / "good.toml").write_text(GOOD)
+    (tmp_path / "bad.toml").write_text(BAD)
+    return tmp_path
+
+
+def on_terminal(*words: str, cwd: Path, **environ: str) -> str:
+    """What a terminal of 80 columns receives on stdout and stderr together."""
+    controller, terminal = pty.openpty()
+    settings = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", **environ}
+    settings.pop("NO_COLOR", None) if "NO_COLOR" not in environ else None
+    process = subprocess.Popen(
+        [SCRIPT, *words], cwd=cwd, stdin=terminal, stdout=terminal, stderr=terminal, env=settings
+    )
+    os.close(terminal)
+    received = b""
+    while True:
+        try:
+            chunk = os.read(controller, 4096)
+        except OSError:  # the last process closed the terminal
+            break
+        if not chunk:
+            break
+        received += chunk
+    process.wait(30)
+    os.close(controller)
+    return received.decode()
+
+
+@pytest.mark.parametrize("words", [("diff", "good.toml", "bad.toml"), ("lint", "missing.toml")])
+def test_colours_appear_on_a_terminal_only(words: tuple[str, ...], pair: Path) -> None:
+    assert ESCAPE in on_terminal(*words, cwd=pair)
+    assert ESCAPE not in on_terminal(*words, cwd=pair, NO_COLOR="1")
+    piped = envbisect(*words, cwd=pair, environ={"FORCE_COLOR": "1", "TERM": "xterm-256color"})
+    assert ESCAPE not in piped.out + piped.err
+
+
+def test_json_on_a_terminal_is_plain(pair: Path) -> None:
+    assert ESCAPE not in on_terminal("diff", "good.toml", "bad.toml", "--json", cwd=pair)
+
+
+@pytest.mark.parametrize("words", [("schema",), ("schema", "--json"), ("diff", "good.toml", "bad.toml")])
+def test_a_reader_that_leaves_is_no_failure(words: tuple[str, ...], pair: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([SCRIPT, *words], cwd=pair, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this machine")
+def test_a_full_disk_is_told_in_one_line(pair: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([SCRIPT, "schema"], cwd=pair, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 3
+    assert done.stderr.startswith("envbisect: No space left on device")
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_encoding_without_arrows_prints_all_the_same(pair: Path) -> None:
+    environ = {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    text = envbisect("diff", "good.toml", "bad.toml", cwd=pair, environ=environ)
+    assert text.code == 0
+    assert r"\u2192" in text.out
+    told = envbisect("diff", "good.toml", "bad.toml", "--json", cwd=pair, environ=environ)
+    assert told.document["deltas"][0] == {"key": "env.A", "a": "été", "b": "→"}
