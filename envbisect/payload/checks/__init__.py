@@ -1,0 +1,1 @@
+"""The built-in checks, one family a file."""
