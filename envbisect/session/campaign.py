@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
+from envbisect.burnin.symptoms import SymptomState
 from envbisect.search import Outcome, Search, Status
 from envbisect.session.ask import Ask, Reply
 from envbisect.session.endpoints import EndpointPolicy, Ends, establish
@@ -87,8 +88,8 @@ class Campaign:
     def _without_symptom(self, ends: Ends) -> Answer | None:
         """The answers that need no search."""
         if ends.good_failed:
-            failed = next(seen for seen in ends.good[0].symptoms.values() if seen.failed)
-            return Answer(Status.GOOD_FAILS, (), f"the good end failed in all {len(ends.good)} runs: {failed.detail}")
+            first = next(seen for seen in ends.good[0].symptoms if seen.state is SymptomState.FAIL)
+            return Answer(Status.GOOD_FAILS, (), f"the good end failed in all {len(ends.good)} runs: {first.detail}")
         if ends.cannot_tell:
             return Answer(Status.UNDECIDED, (), f"the test cannot tell at the {ends.cannot_tell} end, in any run")
         if not self.symptoms:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, assert_never
 
-from envbisect.burnin.symptoms import Observation
+from envbisect.burnin.symptoms import Observation, Signature, SymptomObservation, SymptomState
 from envbisect.session.ask import Ask, NotBuilt, NotFeasible, Purpose, Ran, Reply
 from envbisect.space.model import Rider
 
@@ -30,7 +30,7 @@ def reply_data(reply: Reply) -> dict[str, Any]:
             return {
                 "kind": "ran",
                 "point": list(reply.point),
-                "observation": reply.observation.to_document(),
+                "observation": _observation_data(reply.observation),
                 "components": dict(reply.components),
                 "riders": [[rider.key, rider.good, rider.bad] for rider in reply.riders],
                 "build_s": round(reply.build_s, 3),
@@ -50,7 +50,7 @@ def reply_of(data: Mapping[str, Any]) -> Reply:
         case "ran":
             return Ran(
                 tuple(data["point"]),
-                Observation.from_document(data["observation"]),
+                _observation_of(data["observation"]),
                 data["components"],
                 tuple(Rider(*rider) for rider in data["riders"]),
                 data["build_s"],
@@ -62,3 +62,35 @@ def reply_of(data: Mapping[str, Any]) -> Reply:
             return NotFeasible(data["reason"])
         case kind:
             raise ValueError(f"a journal of schema 1 holds no reply of kind {kind!r}")
+
+
+def _observation_data(observation: Observation) -> dict[str, Any]:
+    return {
+        "symptoms": [
+            {
+                "id": seen.id,
+                "state": seen.state.value,
+                "signature": seen.signature.document() if seen.signature else None,
+                "detail": seen.detail,
+                "metrics": dict(seen.metrics),
+            }
+            for seen in observation.symptoms
+        ],
+        "faults": list(observation.faults),
+    }
+
+
+def _observation_of(data: Mapping[str, Any]) -> Observation:
+    return Observation(
+        tuple(
+            SymptomObservation(
+                seen["id"],
+                SymptomState(seen["state"]),
+                Signature.read(seen["signature"]) if seen["signature"] else None,
+                seen["detail"],
+                seen["metrics"],
+            )
+            for seen in data["symptoms"]
+        ),
+        tuple(data["faults"]),
+    )

@@ -10,9 +10,9 @@ from envbisect.manifest.stack import Value
 from envbisect.search import Outcome, Status
 from envbisect.session.ask import NotBuilt, NotFeasible, Purpose, Ran
 from envbisect.session.campaign import Answer, Campaign, SymptomReport
-from envbisect.session.finding import CertificateRow, Change, Finding
+from envbisect.session.finding import CertificateRow, Change, Contradiction, Finding
 from envbisect.session.history import Entry, History
-from envbisect.session.oracle import Symptom
+from envbisect.session.oracle import Symptom, failed
 from envbisect.space.model import Rider, Unmovable
 
 SCHEMA: Final = 1
@@ -43,7 +43,7 @@ def result_document(campaign: Campaign, answer: Answer | None, frame: Frame) -> 
         "suspects": _suspects(reports),
         "symptoms": [_symptom(report) for report in reports],
         "unmovable": [_unmovable(entry) for entry in frame.unmovable],
-        "contradictions": [dict(c) for report in reports for f in report.findings for c in f.contradictions],
+        "contradictions": [_contradiction(c) for report in reports for f in report.findings for c in f.contradictions],
         "probes": _probes(campaign.history, campaign.symptoms, frame.built),
         "seconds": _seconds(campaign.history, frame.total_s),
         "session": frame.session,
@@ -120,6 +120,10 @@ def _unmovable(entry: Unmovable) -> dict[str, Value]:
     return {"key": entry.key, "good": entry.good, "bad": entry.bad, "stays": entry.stays, "reason": entry.reason}
 
 
+def _contradiction(pair: Contradiction) -> dict[str, Any]:
+    return {"fails": dict(pair.fails), "passes": dict(pair.passes)}
+
+
 def _symptom(report: SymptomReport) -> dict[str, Any]:
     document: dict[str, Any] = {
         "id": report.symptom.id,
@@ -155,7 +159,7 @@ def _outcome(entry: Entry, symptoms: Sequence[Symptom]) -> Outcome:
         case Ran():
             if symptoms:
                 return symptoms[0].judge(entry.reply.observation).outcome
-            return Outcome.BAD if entry.reply.observation.failed else Outcome.GOOD
+            return Outcome.BAD if failed(entry.reply.observation) else Outcome.GOOD
         case NotBuilt() | NotFeasible():
             return Outcome.UNRESOLVED
 

@@ -11,7 +11,7 @@ from envbisect.errors import EnvironmentFailure
 from envbisect.manifest.burnin import Metric
 from envbisect.session.ask import Ask, NotBuilt, NotFeasible, Purpose, Reply
 from envbisect.session.history import History
-from envbisect.session.oracle import Symptom, failure_symptoms, rate
+from envbisect.session.oracle import Symptom, failed, failure_symptoms, rate
 from envbisect.session.thresholds import MIN_RUNS, metric_rules
 from envbisect.space.model import Configuration
 
@@ -56,7 +56,7 @@ def establish(
             for name, point, runs in (("good", zero, good), ("bad", top, bad)):
                 if len(runs) < wanted:
                     runs.append((yield from _run_end(name, point, history)))
-            if len(good) >= FEWEST and all(observation.failed for observation in good):
+            if len(good) >= FEWEST and all(failed(observation) for observation in good):
                 return Ends(tuple(good), tuple(bad), (), good_failed=True)
         symptoms = _symptoms(good, bad, policy)
         following = _runs_wanted(good, bad, symptoms, policy)
@@ -84,7 +84,7 @@ def _run_end(name: str, point: Configuration, history: History) -> Generator[Ask
 def _symptoms(good: Sequence[Observation], bad: Sequence[Observation], policy: EndpointPolicy) -> list[Symptom]:
     failures = failure_symptoms(good, bad, policy.any_failure)
     numbers = []
-    for check in sorted({check for observation in bad for check in observation.symptoms}):
+    for check in sorted({seen.id for observation in bad for seen in observation.symptoms}):
         for rule in metric_rules(check, good, bad, policy.metrics, 1 - policy.confidence):
             symptom = Symptom(f"{check}.{rule.name}", check, None, rule)
             if rate(symptom, bad) > rate(symptom, good):
@@ -113,13 +113,13 @@ def _runs_wanted(
 
 
 def _reports_numbers(runs: Sequence[Observation]) -> bool:
-    return any(seen.metrics for run in runs for seen in run.symptoms.values())
+    return any(seen.metrics for run in runs for seen in run.symptoms)
 
 
 def _silent(good: Sequence[Observation], bad: Sequence[Observation]) -> str:
     """The end of which no run could tell anything, or nothing."""
     for name, runs in (("good", good), ("bad", bad)):
-        states = {seen.state for run in runs for seen in run.symptoms.values()}
+        states = {seen.state for run in runs for seen in run.symptoms}
         if runs and not states & {SymptomState.PASS, SymptomState.FAIL}:
             return name
     return ""

@@ -25,7 +25,7 @@ GRACE_S: Final = 20.0
 class Test(Protocol):
     """The burn-in of both manifests: how a request is made and a run is read."""
 
-    __test__ = False
+    __test__: bool = False
 
     @property
     def deadline_s(self) -> float:

@@ -58,6 +58,14 @@ class CertificateRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Contradiction:
+    """``fails`` fails although ``passes``, which has all its changes and more, passes."""
+
+    fails: Mapping[str, Value]
+    passes: Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """What a search came to. ``uncured``: reversal points that still fail, where another culprit must be."""
 
@@ -69,7 +77,7 @@ class Finding:
     reversal: Mapping[str, Cure] = field(default_factory=dict)
     riders: tuple[Rider, ...] = ()
     suspects: tuple[tuple[Change, ...], ...] = ()
-    contradictions: tuple[Mapping[str, object], ...] = ()
+    contradictions: tuple[Contradiction, ...] = ()
     uncured: tuple[Configuration, ...] = ()
     bound: float | None = None
 
@@ -246,7 +254,7 @@ def _proven(goal: Goal, history: History, search: Search) -> Generator[Ask, Repl
         reversal,
         riders,
         uncured=tuple(uncured),
-        contradictions=tuple(search.result().contradictions),
+        contradictions=_contradictions(goal, search),
     )
 
 
@@ -284,7 +292,7 @@ def _unsuccessful(goal: Goal, search: Search) -> Finding:
         confidence=result.confidence,
         suspects=_suspect_groups(goal, [goal.lift(point) for point in result.suspects]),
         bound=result.bound,
-        contradictions=tuple(result.contradictions),
+        contradictions=_contradictions(goal, search),
     )
 
 
@@ -297,6 +305,13 @@ def _best_so_far(goal: Goal, search: Search) -> Finding:
         confidence=result.confidence,
         suspects=_suspect_groups(goal, [goal.lift(point) for point in points]),
         bound=result.bound,
+    )
+
+
+def _contradictions(goal: Goal, search: Search) -> tuple[Contradiction, ...]:
+    return tuple(
+        Contradiction(goal.values(goal.lift(pair.lower)), goal.values(goal.lift(pair.upper)))
+        for pair in search.result().contradictions
     )
 
 

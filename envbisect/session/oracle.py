@@ -49,9 +49,7 @@ class Symptom:
 
     def judge(self, observation: Observation) -> Verdict:
         """What one run says about this symptom."""
-        seen = observation.symptoms.get(self.check)
-        if seen is None:
-            return OTHER_FAILURE if observation.failed else UNDECIDED
+        seen = observation.of(self.check)
         match seen.state:
             case SymptomState.PASS:
                 return self._judge_number(seen.metrics) if self.metric else GOOD
@@ -63,7 +61,7 @@ class Symptom:
             case SymptomState.CANNOT_TELL:
                 return UNDECIDED
             case SymptomState.ABSENT:
-                return OTHER_FAILURE if observation.failed else UNDECIDED
+                return OTHER_FAILURE if failed(observation) else UNDECIDED
             case _:
                 assert_never(seen.state)
 
@@ -80,13 +78,18 @@ def failure_symptoms(good: Sequence[Observation], bad: Sequence[Observation], an
     only one); signatures that never repeat are one symptom together. A check that fails at both ends alike is none.
     """
     found: list[tuple[float, int, Symptom]] = []
-    checks = sorted({check for observation in bad for check in observation.symptoms})
+    checks = sorted({seen.id for observation in bad for seen in observation.symptoms})
     for order, check in enumerate(checks):
         for symptom in _of_check(check, bad, any_failure):
             gap = rate(symptom, bad) - rate(symptom, good)
             if gap > 0:
                 found.append((gap, order, symptom))
     return [symptom for _, _, symptom in sorted(found, key=lambda entry: (-round(entry[0], 6), entry[1]))]
+
+
+def failed(observation: Observation) -> bool:
+    """Whether anything failed in a run, whatever it was."""
+    return any(seen.state is SymptomState.FAIL for seen in observation.symptoms)
 
 
 def rate(symptom: Symptom, observations: Sequence[Observation]) -> float:
@@ -99,8 +102,8 @@ def rate(symptom: Symptom, observations: Sequence[Observation]) -> float:
 def _of_check(check: str, bad: Sequence[Observation], any_failure: bool) -> list[Symptom]:
     counts: Counter[Signature] = Counter()
     for observation in bad:
-        seen = observation.symptoms.get(check)
-        if seen is not None and seen.state is SymptomState.FAIL and seen.signature is not None:
+        seen = observation.of(check)
+        if seen.state is SymptomState.FAIL and seen.signature is not None:
             counts[seen.signature] += 1
     if not counts:
         return []

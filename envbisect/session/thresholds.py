@@ -53,11 +53,9 @@ def metric_rules(
     Declared ones with ``max`` need no statistics: the threshold is given. The others must separate after Holm's
     correction (exact permutation of runs), in the bad direction, by ``min_effect`` at least.
     """
-    from envbisect.stats import holm, permutation_p_value
-
     values = {end: _values(check, runs) for end, runs in (("good", good), ("bad", bad))}
     rules: list[MetricRule] = []
-    tested: list[tuple[float, MetricRule]] = []
+    candidates: list[tuple[MetricRule, Worse]] = []
     for name in sorted(set(values["good"]) & set(values["bad"])):
         here, there, metric = values["good"][name], values["bad"][name], declared.get(name)
         worse = metric.worse if metric is not None and metric.worse is not None else default_direction(name)
@@ -66,17 +64,32 @@ def metric_rules(
         elif len(here) >= MIN_RUNS and len(there) >= MIN_RUNS:
             rule = _separating(name, worse, here, there, metric)
             if rule is not None:
-                tested.append((permutation_p_value(here, there, worse.value), rule))
-    keep = holm([p for p, _ in tested], alpha)
-    rules += [rule for (_, rule), significant in zip(tested, keep, strict=True) if significant]
+                candidates.append((rule, worse))
+    rules += _significant(candidates, values["good"], values["bad"], alpha)
     return sorted(rules, key=lambda rule: (-round(rule.effect, 6), rule.name))
+
+
+def _significant(
+    candidates: Sequence[tuple[MetricRule, Worse]],
+    good: Mapping[str, Sequence[float]],
+    bad: Mapping[str, Sequence[float]],
+    alpha: float,
+) -> list[MetricRule]:
+    """The rules that survive Holm's correction over all candidates."""
+    if not candidates:
+        return []
+    from envbisect.stats import holm, permutation_p_value
+
+    p_values = [permutation_p_value(good[rule.name], bad[rule.name], worse.value) for rule, worse in candidates]
+    keep = holm(p_values, alpha)
+    return [rule for (rule, _), significant in zip(candidates, keep, strict=True) if significant]
 
 
 def _values(check: str, runs: Sequence[Observation]) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
     for run in runs:
-        seen = run.symptoms.get(check)
-        if seen is not None and seen.state is SymptomState.PASS:
+        seen = run.of(check)
+        if seen.state is SymptomState.PASS:
             for name, value in seen.metrics.items():
                 found.setdefault(name, []).append(float(value))
     return found
