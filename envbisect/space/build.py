@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from envbisect.errors import EnvbisectError, EnvironmentFailure
 from envbisect.keys.spec import Mover
 from envbisect.manifest.stack import ABSENT, Value
-from envbisect.space.closures import packages_of, resolve_end, versions_of
+from envbisect.space.closures import completed, packages_of, resolve_end, versions_of
 from envbisect.space.deltas import PACKAGES, PYTHON_VERSION, Delta, Differences, deltas, pin_value
 from envbisect.space.index import PackageSource
 from envbisect.space.lattice import Lattice
@@ -103,9 +103,10 @@ class _Build:
             raise EnvironmentFailure("packages are to be moved, but no package index is given", "use --backend local")
         common = self._common_moment()
         ends = []
-        for manifest in (self.good, self.bad):
+        for manifest, other in ((self.good, self.bad), (self.bad, self.good)):
             _refuse_image(manifest)
-            python = self._python(stays.get(PYTHON_VERSION, manifest.components().get(PYTHON_VERSION)))
+            known = other if manifest.is_unknown(PYTHON_VERSION) else manifest
+            python = self._python(stays.get(PYTHON_VERSION, known.components().get(PYTHON_VERSION)))
             if self.index.find_python(python) is None:
                 raise EnvironmentFailure(
                     f"{manifest.name} wants Python {python}, which this machine does not have",
@@ -113,7 +114,7 @@ class _Build:
                 )
             moment = manifest.python.exclude_newer or self.moment
             ends.append(resolve_end(manifest, self.index, python=python, moment=moment).as_of(common))
-        return ends[0], ends[1]
+        return completed(self.good, ends[0], ends[1]), completed(self.bad, ends[1], ends[0])
 
     def _with_closures(self, written: Iterable[Delta], ends: tuple[End, End]) -> list[Delta]:
         plan = plan_packages(*ends)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,8 @@ def resolve_end(manifest: Manifest, index: PackageSource, *, python: str, moment
     if manifest.python.complete:
         closure = Closure.of(python, (_exact_pin(manifest, name, value) for name, value in packages.items()), moment)
         return End(closure, _metadata_parents(closure, index), complete=True)
+    if not packages:
+        return End(Closure.of(python, (), moment), {})
     question = Question(
         python=python,
         requirements=tuple(requirement(name, value, manifest.folder) for name, value in packages.items()),
@@ -49,6 +52,14 @@ def resolve_end(manifest: Manifest, index: PackageSource, *, python: str, moment
             "install its build tools, or pin a version that has a wheel",
         ) from problem
     return End(restored(answer.closure, git_pins(packages, manifest.folder)), answer.parents)
+
+
+def completed(manifest: Manifest, end: End, other: End) -> End:
+    """``end`` with what ``manifest`` does not speak of (pip in a freeze) as the other end has it."""
+    have = {pin.name for pin in end.closure.pins}
+    unknown = [pin for pin in other.closure.pins if pin.name not in have and manifest.is_unknown(PACKAGES + pin.name)]
+    closure = Closure.of(end.closure.python, (*end.closure.pins, *unknown), end.closure.exclude_newer)
+    return replace(end, closure=closure)
 
 
 def packages_of(components: Mapping[str, Value]) -> dict[str, Value]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 
 from envbisect.manifest.stack import Closure, GitSource, Pin
@@ -44,23 +44,15 @@ def plan_packages(good: End, bad: End) -> PackagePlan:
     """Sort the packages of both closures; every list is in the order of names."""
     before = {pin.name: pin for pin in good.closure.pins}
     after = {pin.name: pin for pin in bad.closure.pins}
-    moved, rooted, derived, fixed = [], [], [], []
-    for name in sorted(before.keys() | after.keys()):
-        one, other = before.get(name), after.get(name)
-        if one is not None and other is not None:
-            if same_pin(one, other):
-                fixed.append(one)
-            else:
-                moved.append(name)
-            continue
-        present, end = (one, good) if one is not None else (other, bad)
-        if present is None:
-            continue
-        if _requires(end, name):
-            derived.append(present)
-        else:
-            rooted.append(name)
-    return PackagePlan(tuple(moved), tuple(rooted), tuple(derived), tuple(fixed))
+    shared = sorted(before.keys() & after.keys())
+    only_good, only_bad = before.keys() - after.keys(), after.keys() - before.keys()
+    rooted = _roots(good, only_good) | _roots(bad, only_bad)
+    return PackagePlan(
+        moved=tuple(name for name in shared if not same_pin(before[name], after[name])),
+        rooted=tuple(sorted(rooted)),
+        derived=tuple((before | after)[name] for name in sorted((only_good | only_bad) - rooted)),
+        fixed=tuple(before[name] for name in shared if same_pin(before[name], after[name])),
+    )
 
 
 def same_pin(one: Pin, other: Pin) -> bool:
@@ -75,13 +67,27 @@ def git_of(pins: Iterable[Pin]) -> dict[str, GitSource]:
     return {pin.name: pin.git for pin in pins if pin.git is not None}
 
 
-def _requires(end: End, name: str) -> bool:
-    """Whether another distribution of ``end`` asks for ``name``, directly or over a cycle that starts elsewhere."""
-    reached: set[str] = set()
-    frontier = [name]
-    while frontier:
-        for parent in end.parents.get(frontier.pop(), ()):
-            if parent not in reached and parent != name:
-                reached.add(parent)
-                frontier.append(parent)
-    return bool(reached)
+def _roots(end: End, only_here: Set[str]) -> set[str]:
+    """Of the packages that only one end has, those that nothing brings along; of a cycle by itself the first name."""
+    children: dict[str, set[str]] = {}
+    for name in only_here:
+        for parent in end.parents.get(name, ()):
+            children.setdefault(parent, set()).add(name)
+
+    def brought_by(parents: Iterable[str]) -> set[str]:
+        found: set[str] = set()
+        frontier = list(parents)
+        while frontier:
+            new = children.get(frontier.pop(), set()) - found
+            found |= new
+            frontier += new
+        return found
+
+    explained = brought_by(pin.name for pin in end.closure.pins if pin.name not in only_here)
+    roots: set[str] = set()
+    by_parents = sorted(only_here, key=lambda name: (bool(set(end.parents.get(name, ())) - {name}), name))
+    for name in by_parents:
+        if name not in explained:
+            roots.add(name)
+            explained |= brought_by([name]) | {name}
+    return roots

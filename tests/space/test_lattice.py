@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from envbisect.errors import EnvbisectError, EnvironmentFailure, UsageError
 from envbisect.keys.spec import Mover
+from envbisect.manifest.freeze import read_freeze
 from envbisect.manifest.stack import Pin
 from envbisect.space import (
     build_space,
@@ -449,3 +450,29 @@ def test_random_worlds_against_brute_force(tmp_path: Path, world: World, data: s
         assert (outcome.point == asked) is feasible
         for name, version in have.items():
             assert all(need.specifier.contains(have[need.name]) for need in world.active(name, version, "3.11"))
+
+
+def test_what_a_freeze_does_not_list_is_no_difference(tmp_path: Path) -> None:
+    """``pip freeze`` leaves pip out: that is unknown, not absent; so is the interpreter of a freeze."""
+    freeze = tmp_path / "requirements.txt"
+    freeze.write_text("tool==1\n")
+    world = World({"tool": {"1": [], "2": []}, "pip": {"24.0": []}})
+    bad = manifest(tmp_path, "bad", {"tool": "2", "pip": "24.0"}, complete="true", version='"3.12"')
+    space = build_space(read_freeze(freeze), bad, movers=VENV, moment=MOMENT, index=world)
+    assert [axis.key for axis in space.axes] == ["python.packages.tool"]
+    assert pins(realised(space, (0,))) == {"pip": "24.0", "tool": "1"}
+    closures = [realised(space, point).stack.closure for point in points(space)]
+    assert [closure.python for closure in closures if closure] == ["3.12", "3.12"]
+
+
+def test_an_end_without_packages_is_an_empty_environment(tmp_path: Path) -> None:
+    good, bad = manifest(tmp_path, "good"), manifest(tmp_path, "bad", {"tool": "2"})
+    space = build_space(good, bad, movers=VENV, moment=MOMENT, index=World({"tool": {"2": []}}))
+    assert [axis.source for axis in space.axes] == [StepSource.PRESENCE]
+    assert [pins(realised(space, point)) for point in points(space)] == [{}, {"tool": "2"}]
+
+
+def test_packages_need_an_index(tmp_path: Path) -> None:
+    good, bad = manifest(tmp_path, "good", {"tool": "1"}), manifest(tmp_path, "bad", {"tool": "2"})
+    with pytest.raises(EnvironmentFailure, match="no package index"):
+        build_space(good, bad, movers=VENV, moment=MOMENT)
