@@ -89,8 +89,9 @@ def _chain(document: Document, faults: list[Fault]) -> list[Document]:
         try:
             chain.append(read_document(base))
         except ManifestError as error:
+            # A fault without a line is about the whole file: it stands where the file is named.
             faults += [
-                place.fault(f"extends {fault.message}", key="extends") if not fault.line else fault
+                fault if fault.line else place.fault(f"extends {shown(extends)}: {fault.message}", key="extends")
                 for fault in error.faults
             ]
             break

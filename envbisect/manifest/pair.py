@@ -6,9 +6,11 @@ import json
 from collections.abc import Iterator
 
 from envbisect.errors import Fault, ManifestError
+from envbisect.keys import ValueType, spec_for
 from envbisect.manifest.axes import same
 from envbisect.manifest.burnin import Burnin
 from envbisect.manifest.model import Manifest
+from envbisect.manifest.packages import is_exact
 from envbisect.manifest.stack import Value
 from envbisect.manifest.wrong import shown
 
@@ -79,7 +81,7 @@ def _steps(key: str, good: Manifest, bad: Manifest) -> tuple[Value, ...] | Fault
         )
     listed = good.axes.get(key) or bad.axes[key]
     ends = good.pins.get(key), bad.pins.get(key)
-    if same(*ends):
+    if same(*ends) or _floats(key, ends):
         return ()
     for side, end in zip((good, bad), ends, strict=True):
         if end is None:
@@ -96,3 +98,9 @@ def _steps(key: str, good: Manifest, bad: Manifest) -> tuple[Value, ...] | Fault
             )
     first, last = (next(i for i, step in enumerate(listed) if same(end, step)) for end in ends)
     return listed[first : last + 1] if first < last else listed[last : first + 1][::-1]
+
+
+def _floats(key: str, ends: tuple[Value, Value]) -> bool:
+    """Whether the ends are known only when packages are resolved: a dependency or a specifier."""
+    spec = spec_for(key)
+    return spec is not None and spec.type is ValueType.PACKAGE and not all(is_exact(end) for end in ends)
