@@ -171,11 +171,11 @@ def _lacks(need: Need, document: Mapping[str, object]) -> Iterator[str]:
         yield from missing
     if isinstance(pins, dict):
         for pin in need.pins:
-            if pins[pin.name] is None or (pin.version and not _same_version(pin.version, pins[pin.name])):
+            if pins[pin.name] is None or (pin.version and not same_version(pin.version, pins[pin.name])):
                 yield f"{pin.name} {pin.version} (it has {pins[pin.name] or 'none'})"
 
 
-def _same_version(asked: str, found: str) -> bool:
+def same_version(asked: str, found: str) -> bool:
     """Equal by PEP 440; an asked version without local part takes any local part (2.13.0 is 2.13.0+cpu)."""
     from packaging.version import InvalidVersion, Version
 

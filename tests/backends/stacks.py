@@ -47,7 +47,7 @@ def stack(folder: Path, components: dict[str, Value] | None = None, pins: tuple[
     return Stack(components or {}, closure, folder)
 
 
-def request(probe: int = 1, **options: object) -> dict[str, object]:
+def request(probe: int = 1, /, **options: object) -> dict[str, object]:
     """A burn-in request that the payload above understands."""
     return {"schema": 1, "probe": probe, "configuration": {"env.ALGO": "Ring"}, "options": options}
 
