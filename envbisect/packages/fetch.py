@@ -25,6 +25,8 @@ ACCEPT: Final = (
 RETRIES: Final = 3
 _PARALLEL: Final = 16
 _ABSENT: Final = frozenset({404, 410})
+_PARTIAL: Final = 206
+_NO_SUCH_RANGE: Final = 416
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Fetcher:
     def __init__(self, config: IndexConfig, cache_dir: Path, *, offline: bool = False) -> None:
         self.config = config
         self.offline = offline
-        self._cache_dir = cache_dir
+        self.cache_dir = cache_dir
         self._lock = threading.Lock()
         self._session: requests.Session | None = None
         self._credentials = _credentials(config, os.environ)
@@ -64,7 +66,7 @@ class Fetcher:
         path = local_path(url)
         if path is not None:
             return _local_page(path)
-        entry = self._cache_dir / "pages" / _key(url)
+        entry = self.cache_dir / "pages" / _key(url)
         known = read_entry(entry)
         if self.offline:
             if known is None:
@@ -86,11 +88,13 @@ class Fetcher:
         write_entry(entry, fresh)
         return _as_page(fresh)
 
-    def immutable(self, url: str, byte_range: tuple[int, int] | None = None) -> bytes | None:
-        """A file, or its bytes from ``first`` to ``last`` inclusive, that never changes; cached for ever.
+    def read(
+        self, url: str, byte_range: tuple[int, int] | None = None, *, limit_bytes: int | None = None
+    ) -> bytes | None:
+        """A file, or its bytes from ``first`` to ``last`` inclusive; not cached. ``(-n, 0)`` asks for the last n bytes.
 
-        Returns None if there is no such file, or if a range was asked and the server does not do ranges. A negative
-        ``first`` with ``last`` 0 asks for the final bytes.
+        Returns None if there is no such file, if it is longer than ``limit_bytes``, or if a range was asked and the
+        server does not do ranges.
 
         Raises:
             EnvironmentFailure: as for ``page``.
@@ -98,23 +102,21 @@ class Fetcher:
         path = local_path(url)
         if path is not None:
             return _local_bytes(path, byte_range)
-        entry = self._cache_dir / "files" / _key(f"{url.partition('#')[0]} {byte_range or ''}")
-        known = read_entry(entry)
-        if known is not None:
-            return known.body
         if self.offline:
             raise EnvironmentFailure(f"{masked(url)} is not in the cache", "Run once without --offline.")
         headers = {"Accept-Encoding": "identity"}
         if byte_range is not None:
             first, last = byte_range
             headers["Range"] = f"bytes={first}" if first < 0 else f"bytes={first}-{last}"
-        answer = self._get(url, headers, stream=byte_range is not None)
-        with answer:
-            if answer.status_code in _ABSENT or (byte_range is not None and answer.status_code != 206):
+        with self._get(url, headers, stream=True) as answer:
+            if answer.status_code in _ABSENT or (byte_range is not None and answer.status_code != _PARTIAL):
                 return None
-            body = answer.content
-        write_entry(entry, Entry(answer.status_code, url="", content_type="", etag="", body=body))
-        return body
+            try:
+                return _body(answer, limit_bytes)
+            except OSError as error:  # what requests raises while reading is an OSError too
+                raise EnvironmentFailure(
+                    f"{masked(url)} broke off: {_reason(error)}", "Check the network and try again."
+                ) from error
 
     def _get(self, url: str, headers: dict[str, str], *, stream: bool = False) -> requests.Response:
         import requests
@@ -139,7 +141,7 @@ class Fetcher:
                 f"{masked(url)}: access denied ({answer.status_code})",
                 "Give credentials as pip or uv want them: in the URL, in ~/.netrc or as UV_INDEX_<NAME>_PASSWORD.",
             )
-        if answer.status_code >= 400 and answer.status_code not in _ABSENT and answer.status_code != 416:
+        if answer.status_code >= 400 and answer.status_code not in {*_ABSENT, _NO_SUCH_RANGE}:
             raise EnvironmentFailure(f"{masked(url)}: the index answers {answer.status_code}", "Try again later.")
         return answer
 
@@ -161,6 +163,17 @@ class Fetcher:
                 self._session = None
 
 
+def _body(answer: requests.Response, limit_bytes: int | None) -> bytes | None:
+    chunks: list[bytes] = []
+    size = 0
+    for chunk in answer.iter_content(1 << 16):
+        chunks.append(chunk)
+        size += len(chunk)
+        if limit_bytes is not None and size > limit_bytes:
+            return None
+    return b"".join(chunks)
+
+
 def _as_page(entry: Entry) -> Page | None:
     return None if entry.status in _ABSENT else Page(entry.url, entry.content_type, entry.body)
 
@@ -178,6 +191,7 @@ def _new_session(config: IndexConfig) -> requests.Session:
         status_forcelist=(429, 500, 502, 503, 504),
         allowed_methods=("GET",),
         raise_on_status=False,
+        respect_retry_after_header=False,  # it may say hours
     )
     session = requests.Session()
     session.headers["User-Agent"] = "envbisect"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
 from envbisect.errors import EnvironmentFailure
@@ -31,6 +31,10 @@ class File:
     size: int = 0
     has_metadata: bool = False
 
+    @property
+    def is_wheel(self) -> bool:
+        return self.filename.endswith(".whl")
+
 
 def parse_page(page: Page) -> list[File]:
     """All files of a page, in its order.
@@ -39,31 +43,33 @@ def parse_page(page: Page) -> list[File]:
         EnvironmentFailure: the page is not what its content type says.
     """
     if "json" in page.content_type:
-        return list(_parse_json(page))
+        return _parse_json(page)
     return _parse_html(page)
 
 
-def _parse_json(page: Page) -> Iterator[File]:
+def _parse_json(page: Page) -> list[File]:
     try:
-        document = json.loads(page.body)
-        files = document["files"]
-    except (ValueError, KeyError, TypeError) as error:
+        return [_from_entry(entry, page.url) for entry in json.loads(page.body)["files"]]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise EnvironmentFailure(
-            f"{masked(page.url)} is no project page: {type(error).__name__}", "Is this the base URL of a simple index?"
+            f"{masked(page.url)} is no project page: {type(error).__name__} {error}"[:300],
+            "Is this the base URL of a simple index?",
         ) from error
-    for entry in files:
-        yanked = entry.get("yanked", False)
-        metadata = entry.get("core-metadata", entry.get("dist-info-metadata", False))
-        yield File(
-            filename=entry["filename"],
-            url=urljoin(page.url, entry["url"]).partition("#")[0],
-            hashes=tuple(sorted((entry.get("hashes") or {}).items())),
-            requires_python=entry.get("requires-python") or "",
-            yanked=None if yanked is False else yanked if isinstance(yanked, str) else "",
-            upload_time=entry.get("upload-time") or "",
-            size=entry.get("size") or 0,
-            has_metadata=bool(metadata),
-        )
+
+
+def _from_entry(entry: dict[str, Any], base: str) -> File:
+    yanked = entry.get("yanked", False)
+    metadata = entry.get("core-metadata", entry.get("dist-info-metadata", False))
+    return File(
+        filename=str(entry["filename"]),
+        url=urljoin(base, entry["url"]).partition("#")[0],
+        hashes=tuple(sorted((entry.get("hashes") or {}).items())),
+        requires_python=entry.get("requires-python") or "",
+        yanked=None if yanked is False else yanked if isinstance(yanked, str) else "",
+        upload_time=entry.get("upload-time") or "",
+        size=entry.get("size") or 0,
+        has_metadata=bool(metadata),
+    )
 
 
 class _Anchors(HTMLParser):

@@ -50,13 +50,21 @@ class Release:
         for place, file in enumerate(self.files):
             if file.requires_python and not python_satisfies(file.requires_python, python):
                 continue
-            if not file.filename.endswith(".whl"):
+            if not file.is_wheel:
                 sdists.append(file)
                 continue
             found = [ranks[tag] for tag in parse_wheel_filename(file.filename)[3] if tag in ranks]
             if found:
                 wheels.append((min(found), place, file))
         return [file for _, _, file in sorted(wheels, key=lambda entry: entry[:2])] + sdists
+
+    def settled(self, python: str, platforms: tuple[str, ...] | None = None) -> str:
+        """When the last file that CPython ``python`` can install came (RFC 3339, UTC); empty if no file has a date.
+
+        Files for other Pythons may follow years later; they do not count.
+        """
+        files = self.usable(python, platforms) or self.files
+        return max((file.upload_time for file in files if file.upload_time), default="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,3 +244,23 @@ def _completed(first: File, second: File) -> File:
         yanked=first.yanked if first.yanked is not None else second.yanked,
         size=first.size or second.size,
     )
+
+
+def moment_after(index: PackageIndex, pins: Iterable[tuple[str, str]], *, python: str) -> str:
+    """The earliest cut-off date at which all ``pins`` (name, version) can be had: a minute after the last upload.
+
+    RFC 3339 in UTC; empty if no index gives any date. A cut-off date is exclusive, so that the newest pin's own upload
+    time would rule it out.
+
+    Raises:
+        UsageError: a pin is not published.
+        EnvironmentFailure: an index cannot be reached.
+    """
+    from datetime import UTC, datetime, timedelta
+
+    releases = [index.project(name).require(version) for name, version in pins]
+    moments = [datetime.fromisoformat(found) for release in releases if (found := release.settled(python))]
+    if not moments:
+        return ""
+    after = max(moments).astimezone(UTC).replace(microsecond=0) + timedelta(minutes=1)
+    return after.isoformat().replace("+00:00", "Z")

@@ -15,6 +15,7 @@ from typing import Final, assert_never
 from envbisect.errors import EnvironmentFailure, UsageError
 from envbisect.manifest.stack import Closure, GitSource, Pin
 from envbisect.packages import uvtext
+from envbisect.packages.caches import build_cache_dir
 from envbisect.packages.config import IndexConfig, uv_environ
 from envbisect.packages.pythons import find_python
 from envbisect.packages.simple import PackageIndex, parse_filename
@@ -120,7 +121,7 @@ class Resolver:
 
     Args:
         config: where packages come from.
-        cache_dir: uv's cache; see ``caches.build_cache_dir`` for why it depends on the build inputs.
+        cache_dir: root of uv's caches, one for each set of build inputs (``caches.build_cache_dir``).
         index: asked whether a package has upload times at all; None: made when needed.
         offline: only what is cached.
     """
@@ -219,7 +220,13 @@ class Resolver:
     def _run(self, question: _Question, *, offline: bool) -> _Answer:
         environ = uv_environ(self.config)
         constraints = environ.pop("UV_CONSTRAINT", "").split()  # an option would replace the variable
-        environ |= {"UV_CACHE_DIR": str(self.cache_dir), "GIT_TERMINAL_PROMPT": "0"}
+        cache = build_cache_dir(
+            self.cache_dir,
+            python=question.python,
+            exclude_newer=question.exclude_newer,
+            build_constraints=question.build_constraints,
+        )
+        environ |= {"UV_CACHE_DIR": str(cache), "GIT_TERMINAL_PROMPT": "0"}
         with tempfile.TemporaryDirectory(prefix="envbisect-resolve-") as name:
             folder = Path(name)
             command = [
@@ -317,7 +324,7 @@ def _explained(answer: _Answer, question: _Question, config: IndexConfig) -> Exc
             packages = uvtext.mentioned(uvtext.plain(answer.stderr))
             error = Conflict(words + _constraint_note(config, packages), packages)
         case Failure.BUILD:
-            error = BuildFailed(verdict.subjects[0], masked(uvtext.plain(answer.stderr)))
+            error = BuildFailed(_built(verdict.subjects[0]), masked(uvtext.plain(answer.stderr)))
         case Failure.OFFLINE:
             error = EnvironmentFailure(f"not in the cache: {words}", "Run once without --offline.")
         case Failure.NETWORK:
@@ -331,6 +338,14 @@ def _explained(answer: _Answer, question: _Question, config: IndexConfig) -> Exc
         case _:
             assert_never(verdict.failure)
     return error
+
+
+def _built(subject: str) -> str:
+    """What uv calls "name==1.0", "name @ URL" or a path, as "name==version", or the name alone for a Git pin."""
+    if "==" in subject:
+        return f"{name_of(subject)}=={subject.partition('==')[2]}"
+    archive = parse_filename(subject.rpartition("/")[2].partition("#")[0])
+    return f"{archive[0]}=={archive[1]}" if archive else name_of(subject)
 
 
 def _constraint_note(config: IndexConfig, packages: tuple[str, ...]) -> str:

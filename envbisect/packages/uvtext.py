@@ -37,14 +37,14 @@ _NO_VERSION: Final = re.compile(rf"there (?:is|are) no versions? of ({_NAME})(?:
 _NO_PACKAGE: Final = re.compile(rf"({_NAME}) was not found in the package registry")
 _TOO_NEW: Final = re.compile(rf"`({_NAME})` was filtered by `exclude-newer`")
 _UNDATED: Final = re.compile(r"`([^`]+)` is missing an upload date")
-_BAD_INPUT: Final = re.compile(r"Couldn't parse requirement|Invalid URL|Failed to parse|Unsupported requirement")
-_GIT: Final = re.compile(
-    r"Git operation failed|Failed to (?:clone|fetch) .*git|failed to (?:find|resolve) (?:branch|tag|commit)"
+_BAD_INPUT: Final = re.compile(
+    r"Couldn't parse requirement|Invalid URL|Failed to parse|Unsupported requirement|invalid value '"
 )
+_GIT: Final = re.compile(r"Git operation failed")
 _GIT_REV: Final = re.compile(
-    r"failed to find branch|failed to resolve|couldn't find remote ref|unknown revision|not our ref"
-    r"|reference .* not found",
-    re.IGNORECASE,
+    r"Git operation failed.*(?:failed to find branch|couldn't find remote ref|unknown revision|not our ref"
+    r"|does not appear to be a git repository|repository '[^']*' not found)",
+    re.IGNORECASE | re.DOTALL,
 )
 
 
