@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
@@ -476,3 +477,43 @@ def test_packages_need_an_index(tmp_path: Path) -> None:
     good, bad = manifest(tmp_path, "good", {"tool": "1"}), manifest(tmp_path, "bad", {"tool": "2"})
     with pytest.raises(EnvironmentFailure, match="no package index"):
         build_space(good, bad, movers=VENV, moment=MOMENT)
+
+
+def test_packages_from_git_are_flags_and_keep_their_patches(tmp_path: Path) -> None:
+    (tmp_path / "fix.patch").write_text("")
+    git = '[python.packages.plug]\ngit = "https://host/plug.git"\nrev = "%s"\n'
+    world = World({"plug": {"1": []}, "tool": {"1": [], "2": []}})
+    good = manifest(tmp_path, "good", {"tool": "1"}, git % "abc" + 'patches = ["fix.patch"]\n')
+    bad = manifest(tmp_path, "bad", {"tool": "2"}, git % "def")
+    space = build_space(good, bad, movers=VENV, moment=MOMENT, index=world)
+    assert [(axis.key, axis.source) for axis in space.axes] == [
+        ("python.packages.plug", StepSource.FLAG),
+        ("python.packages.tool", StepSource.FLAG),
+    ]
+    for point in points(space):
+        outcome = realised(space, point)
+        assert outcome.point == point
+        closure = outcome.stack.closure
+        assert closure is not None
+        source = closure.pins[0].git
+        assert source is not None
+        assert (source.url, source.rev) == ("https://host/plug.git", ("abc", "def")[point[0]])
+        assert [patch.name for patch in source.patches] == (["fix.patch"], [])[point[0]]
+    assert world.questions[-1].requirements[0].startswith("plug @ git+https://host/plug.git@")
+    document = json.loads(json.dumps(space_document(space)))
+    assert space_from_document(document, index=world).realise((1, 0)) == space.realise((1, 0))
+
+
+def test_commits_of_the_program_are_an_axis(tmp_path: Path) -> None:
+    names = []
+    for command in (["init", "-q"], *(["commit", "-q", "--allow-empty", "-m", str(number)] for number in range(3))):
+        identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        subprocess.run(["git", *identity, *command], cwd=tmp_path, check=True)
+        head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=tmp_path, check=False, capture_output=True, text=True)
+        names.append(head.stdout.strip())
+    code = '[code]\nrepo = "."\nrev = "%s"\n'
+    good, bad = (manifest(tmp_path, name, extra=code % rev) for name, rev in (("good", names[1]), ("bad", names[3])))
+    space = build_space(good, bad, movers=LOCAL, moment=MOMENT)
+    assert [(axis.key, axis.source) for axis in space.axes] == [("code.rev", StepSource.COMMITS)]
+    revisions = [realised(space, point).stack.components["code.rev"] for point in points(space)]
+    assert revisions == names[1:]

@@ -75,13 +75,16 @@ class World:
     def _extend(
         self, chosen: dict[str, str], wanted: list[Requirement], limits: list[Requirement], python: str
     ) -> Iterator[dict[str, str]]:
-        if any(need.name in chosen and not need.specifier.contains(chosen[need.name]) for need in wanted):
+        if any(chosen.get(need.name) and not need.specifier.contains(chosen[need.name]) for need in wanted):
             return
         open_names = [need.name for need in wanted if need.name not in chosen]
         if not open_names:
             yield chosen
             return
         name = open_names[0]
+        if any(need.url for need in wanted if need.name == name):  # from Git: no version, no requirements
+            yield from self._extend({**chosen, name: ""}, wanted, limits, python)
+            return
         rules = [need.specifier for need in (*wanted, *limits) if need.name == name]
         for version in sorted(self.releases.get(name, {}), key=Version, reverse=True):
             if not all(rule.contains(version, prereleases=True) for rule in rules):
@@ -92,7 +95,7 @@ class World:
                 yield from self._extend({**chosen, name: version}, wanted + needs, limits, python)
 
     def active(self, name: str, version: str, python: str) -> Iterator[Requirement]:
-        for line in self.releases[name][version]:
+        for line in self.releases[name][version] if version else ():
             requirement = Requirement(line)
             if requirement.marker is None or requirement.marker.evaluate({"python_version": python, "extra": ""}):
                 yield requirement
