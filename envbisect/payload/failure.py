@@ -39,7 +39,8 @@ def frames_of(traceback: Optional[TracebackType]) -> List[str]:
     frames = []
     while traceback is not None:
         frame = traceback.tb_frame
-        frames.append((str(frame.f_globals.get("__name__", "?")), frame.f_code.co_name))
+        module = str(frame.f_globals.get("__name__", "?"))
+        frames.append(("__main__" if module == "__mp_main__" else module, frame.f_code.co_name))
         traceback = traceback.tb_next
     frames = [frame for frame in frames if frame[0] not in _MACHINERY]
     foreign = [frame for frame in frames if not frame[0].startswith(_OWN)]

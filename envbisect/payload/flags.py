@@ -7,7 +7,7 @@ a flag did not run in the configuration it was meant for.
 from __future__ import annotations
 
 import inspect
-from typing import Any, Callable, Dict, List, NamedTuple, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple
 
 
 class FlagFault(Exception):  # noqa: N818 - an outcome for the result, not an error that escapes
@@ -15,10 +15,10 @@ class FlagFault(Exception):  # noqa: N818 - an outcome for the result, not an er
 
 
 class Flag(NamedTuple):
-    """How one flag is set and read. ``write`` also gets the whole table, for flags that share a call."""
+    """How one flag is set and read. Both also get the whole table, for flags that are set together."""
 
     write: Callable[[Any, Any, Dict[str, Any]], None]
-    read: Callable[[Any], Any]
+    read: Callable[[Any, Dict[str, Any]], Any]
 
 
 class Setting(NamedTuple):
@@ -42,7 +42,7 @@ def apply_flags(torch: Any, table: Dict[str, Any]) -> List[Setting]:
                 failed[name] = fault
     for name in FLAGS:
         if name in table:
-            settings.append(_read_back(torch, name, table[name], failed.get(name, "")))
+            settings.append(_read_back(torch, name, table, failed.get(name, "")))
     return settings
 
 
@@ -56,9 +56,10 @@ def _write(torch: Any, name: str, table: Dict[str, Any]) -> str:
     return ""
 
 
-def _read_back(torch: Any, name: str, asked: Any, fault: str) -> Setting:
+def _read_back(torch: Any, name: str, table: Dict[str, Any], fault: str) -> Setting:
+    asked = table[name]
     try:
-        read_back = FLAGS[name].read(torch)
+        read_back = FLAGS[name].read(torch, table)
     except Exception as error:  # as above
         return Setting(name, asked, None, fault or "torch.%s cannot be read back: %s" % (name, _first_line(error)))
     if not fault and read_back != asked:
@@ -96,15 +97,15 @@ def _set_warn_only(torch: Any, value: Any, table: Dict[str, Any]) -> None:
         inspect.signature(function).bind(True, warn_only=True)
     except TypeError:
         raise FlagFault("torch %s has no warn_only" % torch.__version__) from None
-    enabled = table["deterministic"] if "deterministic" in table else _get_deterministic(torch)
+    enabled = table["deterministic"] if "deterministic" in table else _get_deterministic(torch, table)
     function(enabled, warn_only=value)
 
 
-def _get_deterministic(torch: Any) -> Any:
+def _get_deterministic(torch: Any, _table: Dict[str, Any]) -> Any:
     return _function(torch, "are_deterministic_algorithms_enabled", "is_deterministic")()
 
 
-def _attribute(path: str) -> Tuple[Callable[[Any, Any, Dict[str, Any]], None], Callable[[Any], Any]]:
+def _attribute(path: str) -> Flag:
     """A flag that is an attribute below torch, such as ``backends.cudnn.benchmark``."""
     parents, _, name = path.rpartition(".")
 
@@ -119,19 +120,24 @@ def _attribute(path: str) -> Tuple[Callable[[Any, Any, Dict[str, Any]], None], C
     def write(torch: Any, value: Any, _table: Dict[str, Any]) -> None:
         setattr(owner(torch), name, value)
 
-    def read(torch: Any) -> Any:
+    def read(torch: Any, _table: Dict[str, Any]) -> Any:
         return getattr(owner(torch), name)
 
-    return write, read
+    return Flag(write, read)
+
+
+def _tf32_flags(table: Dict[str, Any]) -> List[Flag]:
+    """``allow_tf32`` means matmul and cuDNN; beside ``float32_matmul_precision``, matmul's own word, cuDNN alone."""
+    return [_CUDNN_TF32] if "float32_matmul_precision" in table else [_CUDNN_TF32, _MATMUL_TF32]
 
 
 def _set_tf32(torch: Any, value: Any, table: Dict[str, Any]) -> None:
-    for write, _ in _TF32:
-        write(torch, value, table)
+    for flag in _tf32_flags(table):
+        flag.write(torch, value, table)
 
 
-def _get_tf32(torch: Any) -> Any:
-    values = {read(torch) for _, read in _TF32}
+def _get_tf32(torch: Any, table: Dict[str, Any]) -> Any:
+    values = {flag.read(torch, table) for flag in _tf32_flags(table)}
     return values.pop() if len(values) == 1 else "matmul and cudnn differ"
 
 
@@ -140,7 +146,7 @@ def _set_flush_denormal(torch: Any, value: Any, _table: Dict[str, Any]) -> None:
         raise FlagFault("this processor cannot")
 
 
-def _get_flush_denormal(torch: Any) -> bool:
+def _get_flush_denormal(torch: Any, _table: Dict[str, Any]) -> bool:
     # no getter exists: the smallest denormal survives a multiplication, or it does not
     return float((torch.tensor([5e-324], dtype=torch.float64) * 1).item()) == 0.0
 
@@ -158,30 +164,33 @@ def _set_compile_backend(torch: Any, value: Any, _table: Dict[str, Any]) -> None
     defaults["backend"] = value
 
 
-_TF32 = (_attribute("backends.cuda.matmul.allow_tf32"), _attribute("backends.cudnn.allow_tf32"))
+def _calls(setter: str, getter: str) -> Flag:
+    """A flag with a function of torch to set it and one to read it."""
+    return Flag(
+        lambda torch, value, _table: _function(torch, setter)(value), lambda torch, _table: _function(torch, getter)()
+    )
+
+
+def _get_compile_backend(torch: Any, _table: Dict[str, Any]) -> Any:
+    return (getattr(_function(torch, "compile"), "__kwdefaults__", None) or {}).get("backend")
+
+
+_MATMUL_TF32 = _attribute("backends.cuda.matmul.allow_tf32")
+_CUDNN_TF32 = _attribute("backends.cudnn.allow_tf32")
 
 FLAGS: Dict[str, Flag] = {
     "deterministic": Flag(_set_deterministic, _get_deterministic),
     "deterministic_warn_only": Flag(
-        _set_warn_only, lambda torch: _function(torch, "is_deterministic_algorithms_warn_only_enabled")()
+        _set_warn_only, lambda torch, _table: _function(torch, "is_deterministic_algorithms_warn_only_enabled")()
     ),
-    "threads": Flag(
-        lambda torch, value, _table: _function(torch, "set_num_threads")(value), lambda torch: torch.get_num_threads()
-    ),
-    "interop_threads": Flag(
-        lambda torch, value, _table: _function(torch, "set_num_interop_threads")(value),
-        lambda torch: torch.get_num_interop_threads(),
-    ),
+    "threads": _calls("set_num_threads", "get_num_threads"),
+    "interop_threads": _calls("set_num_interop_threads", "get_num_interop_threads"),
     "allow_tf32": Flag(_set_tf32, _get_tf32),
-    "float32_matmul_precision": Flag(  # after allow_tf32: it is the more specific word for matmul
-        lambda torch, value, _table: _function(torch, "set_float32_matmul_precision")(value),
-        lambda torch: _function(torch, "get_float32_matmul_precision")(),
-    ),
-    "cudnn_benchmark": Flag(*_attribute("backends.cudnn.benchmark")),
-    "cudnn_deterministic": Flag(*_attribute("backends.cudnn.deterministic")),
+    "float32_matmul_precision": _calls("set_float32_matmul_precision", "get_float32_matmul_precision"),
+    "cudnn_benchmark": _attribute("backends.cudnn.benchmark"),
+    "cudnn_deterministic": _attribute("backends.cudnn.deterministic"),
     "flush_denormal": Flag(_set_flush_denormal, _get_flush_denormal),
-    "mkldnn": Flag(_set_mkldnn, lambda torch: _function(torch, "_C._get_mkldnn_enabled")()),
-    "compile_backend": Flag(
-        _set_compile_backend, lambda torch: (_function(torch, "compile").__kwdefaults__ or {}).get("backend")
-    ),
+    "mkldnn": Flag(_set_mkldnn, lambda torch, _table: _function(torch, "_C._get_mkldnn_enabled")()),
+    "compile_backend": Flag(_set_compile_backend, _get_compile_backend),
 }
+"""By name in ``[torch]``, in the order in which they are set."""

@@ -18,6 +18,9 @@ Record = Dict[str, Any]
 LAUNCHERS = frozenset({"ChildFailedError", "ProcessRaisedException", "ProcessExitedException", "CalledProcessError"})
 """Exceptions that only say that another process failed."""
 
+NOTICE_S = 0.25
+"""What it may take to notice that a process has died."""
+
 CANNOT_TELL = 125
 """Exit code by which a test says that it does not know."""
 
@@ -85,7 +88,18 @@ def _first(ranks: Sequence[RankFacts]) -> Optional[RankFacts]:
     failed = [rank for rank in ranks if rank["failed_at"] is not None]
     # a launcher ends the other ranks by SIGTERM when one has failed
     primary = [rank for rank in failed if rank["signal"] != signal.SIGTERM.name or rank["exception"]]
-    return min(primary or failed, key=lambda rank: rank["failed_at"] or 0.0, default=None)
+    return min(primary or failed, key=failed_since, default=None)
+
+
+def failed_since(rank: RankFacts) -> float:
+    """When a failed rank began to fail, comparable between ranks.
+
+    An exception is dated when it is raised. A death is dated when somebody notices it, and by then peers may have
+    raised because of it; so it is dated a little back. Not SIGABRT, by which NCCL's watchdog ends a rank that waits.
+    """
+    failed_at = rank["failed_at"] or 0.0
+    noticed_late = rank["exception"] is None and rank["signal"] != signal.SIGABRT.name
+    return failed_at - NOTICE_S if noticed_late else failed_at
 
 
 def _of_rank(rank: RankFacts) -> Failure:

@@ -1,8 +1,7 @@
 """Processes for collective checks: started before anything else runs, given one order, watched until they end.
 
 A fork right after ``import torch`` costs milliseconds where a fresh interpreter costs an import; later it is not safe,
-because an OpenMP pool or a CUDA context does not survive it. So the ranks are forked first and wait on a pipe. When
-the configuration gives ranks an environment of their own, they are started afresh: most variables are read at import.
+because an OpenMP pool or a CUDA context does not survive it. So the ranks are forked first and wait on a pipe.
 """
 
 from __future__ import annotations
@@ -12,9 +11,8 @@ import json
 import os
 import selectors
 import signal
-import subprocess
-import sys
 import time
+import warnings
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
 
 from .document import ExceptionFacts, RankFacts
@@ -32,6 +30,7 @@ class Rank:
         events: what it reported, in order; each has ``event`` and ``time`` (seconds since the epoch).
         exit_code: negative for a signal, None while it runs.
         killed: the deadline passed and the parent killed it.
+        stopped: it was not even running then (states T and D of proc(5)): a stopped process, or one in the kernel.
     """
 
     def __init__(self, rank: int, pid: int, control: int, reports: int) -> None:
@@ -42,6 +41,7 @@ class Rank:
         self.events: List[Dict[str, Any]] = []
         self.exit_code: Optional[int] = None
         self.killed = False
+        self.stopped = False
         self.ended: Optional[float] = None
         self.buffer = b""
 
@@ -78,11 +78,11 @@ class Order(NamedTuple):
 class RankPool:
     """``world`` waiting processes. Always ``close`` it: it kills what is still there."""
 
-    def __init__(self, torch: Any, world: int, flags: Dict[str, Any], environ: Dict[str, str]) -> None:
+    def __init__(self, torch: Any, world: int, flags: Dict[str, Any]) -> None:
         self.world = world
         self._ranks: List[Rank] = []
         for rank in range(world):
-            self._ranks.append(_spawn(rank, flags, environ) if environ else _fork(torch, rank, flags, self._ranks))
+            self._ranks.append(_fork(torch, rank, flags, self._ranks))
 
     def run(self, order: Order, ready: str, ready_s: float, rest_s: float) -> List[Rank]:
         """Give every rank ``order`` and wait until all have ended.
@@ -117,6 +117,7 @@ class RankPool:
                     deadline, waiting = time.monotonic() + rest_s, False
             for key in list(selector.get_map().values()):
                 key.data.killed = True
+                key.data.stopped = _state(key.data.pid) in ("T", "D")
         for rank in self._ranks:
             _end(rank)
 
@@ -146,7 +147,10 @@ def serve(torch: Any, rank: int, control: int, reports: int, flags: Dict[str, An
 def _fork(torch: Any, rank: int, flags: Dict[str, Any], earlier: List[Rank]) -> Rank:
     control_read, control_write = os.pipe()
     reports_read, reports_write = os.pipe()
-    pid = os.fork()
+    with warnings.catch_warnings():
+        # Python 3.12 warns when there are threads: numpy's BLAS has some, stops them for a fork, and is not used here
+        warnings.simplefilter("ignore")
+        pid = os.fork()
     if pid:
         os.close(control_read)
         os.close(reports_write)
@@ -163,36 +167,6 @@ def _fork(torch: Any, rank: int, flags: Dict[str, Any], earlier: List[Rank]) -> 
         os._exit(code)  # nothing of the parent's may run here: neither its exit handlers nor its result writer
 
 
-def _spawn(rank: int, flags: Dict[str, Any], environ: Dict[str, str]) -> Rank:
-    control_read, control_write = os.pipe()
-    reports_read, reports_write = os.pipe()
-    code = (
-        "import importlib, sys; sys.path.insert(0, sys.argv[1]); "
-        "importlib.import_module(sys.argv[2]).serve_fresh(sys.argv[3])"
-    )
-    root = os.path.abspath(__file__)
-    for _ in range(__name__.count(".") + 1):
-        root = os.path.dirname(root)
-    arguments = json.dumps({"rank": rank, "control": control_read, "reports": reports_write, "flags": flags})
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, root, __name__, arguments],
-        env=dict(os.environ, **environ),
-        pass_fds=(control_read, reports_write),
-        stdin=subprocess.DEVNULL,
-    )
-    os.close(control_read)
-    os.close(reports_write)
-    process.returncode = 0  # reaped below by its pid, as forked ranks are
-    return Rank(rank, process.pid, control_write, reports_read)
-
-
-def serve_fresh(arguments: str) -> None:
-    """Entry of a rank that was started as an interpreter of its own."""
-    table = json.loads(arguments)
-    torch = importlib.import_module("torch")
-    os._exit(serve(torch, table["rank"], table["control"], table["reports"], table["flags"]))
-
-
 def _read(rank: Rank) -> bool:
     """Take what the rank has written; False at the end of its pipe."""
     chunk = os.read(rank.reports, 65536)
@@ -202,6 +176,14 @@ def _read(rank: Rank) -> bool:
     if not chunk:
         rank.ended = time.time()
     return bool(chunk)
+
+
+def _state(pid: int) -> str:
+    try:
+        with open("/proc/%d/stat" % pid, encoding="utf-8") as stream:
+            return stream.read().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
 
 
 def _end(rank: Rank) -> None:

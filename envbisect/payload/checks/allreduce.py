@@ -15,11 +15,15 @@ from datetime import timedelta
 from typing import Any, Dict, List, Optional
 
 from ..document import CheckResult, FailureKind, Status, make_failure, make_result
+from ..primary import failed_since
 from ..ranks import Order, Rank, Report
 from .context import Context
 
 INITIALISATION_S = 60.0
 """Initialisation has a longer deadline of its own: NCCL has been seen to need 40 s."""
+
+ROUNDS_S = 30.0
+"""Rounds that work take milliseconds."""
 
 ROUNDS = 3
 _ELEMENTS = (1, 65_536)  # a multiple of the world size is made of each
@@ -41,7 +45,7 @@ def run_allreduce(context: Context) -> CheckResult:
     }
     try:
         order = Order("checks.allreduce", "participate", arguments)
-        ranks = pool.run(order, "ready", max(INITIALISATION_S, context.timeout_s), context.timeout_s)
+        ranks = pool.run(order, "ready", min(INITIALISATION_S, context.timeout_s), min(ROUNDS_S, context.timeout_s))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     result = judge(ranks, "%s, %d ranks, %d rounds" % (arguments["backend"], pool.world, rounds))
@@ -112,7 +116,7 @@ def judge(ranks: List[Rank], where: str) -> CheckResult:
                 return _wrong(rank.rank, event, where)
     failed = [rank for rank in ranks if rank.facts()["failed_at"] is not None]
     if failed:
-        return _failed(min(failed, key=lambda rank: rank.facts()["failed_at"] or 0.0), where)
+        return _failed(min(failed, key=lambda rank: failed_since(rank.facts())), where)
     late = [rank for rank in ranks if rank.killed]
     if late:
         return _hang(ranks, where)
@@ -143,7 +147,8 @@ def _failed(rank: Rank, where: str) -> CheckResult:
 
 def _hang(ranks: List[Rank], where: str) -> CheckResult:
     furthest = max(len(rank.events) for rank in ranks)
-    missing = [rank.rank for rank in ranks if len(rank.events) < furthest]
+    stopped = [rank.rank for rank in ranks if rank.stopped]
+    missing = stopped or [rank.rank for rank in ranks if len(rank.events) < furthest]
     first: Optional[int] = missing[0] if missing else None
     who = "missing: rank " + ", ".join(map(str, missing)) if missing else "all ranks are at the same place"
     last = max(ranks, key=lambda rank: len(rank.events)).events

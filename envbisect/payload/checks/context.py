@@ -17,7 +17,7 @@ class Context(NamedTuple):
         torch: the imported torch, with the flags of the configuration set.
         device: the ``torch.device`` that is checked.
         rounds: how often a check repeats what it does, at least 1.
-        timeout_s: how long a step may take that can hang by itself.
+        timeout_s: how long a step may take that can say itself what hangs.
         flags: the ``[torch]`` table as asked for.
         ranks: the processes for collective checks; None when no check needs any.
     """
