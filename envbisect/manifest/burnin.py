@@ -66,7 +66,7 @@ def _check_id(text: str) -> str:
 def _pattern(text: str) -> str:
     try:
         re.compile(text)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise PydanticCustomError(
             "pattern", "not a regular expression: {reason}", {"reason": str(error), "expected": "Python's re syntax"}
         ) from error

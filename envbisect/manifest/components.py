@@ -143,7 +143,7 @@ def unknown_key(key: str, table: str | None = None) -> Wrong:
     near = f"{table}.{near}" if near and table else near or _elsewhere(name)
     where = f" in [{table}]" if table else ""
     expected = "one of " + ", ".join(names) if len(names) <= _FEW else ""
-    return Wrong(f'unknown key "{name}"{where}', expected, near)
+    return Wrong(f"unknown key {shown(name)}{where}", expected, near)
 
 
 def _is_table(key: str) -> bool:

@@ -12,6 +12,7 @@ import tomli
 
 from envbisect.errors import Fault, ManifestError
 from envbisect.manifest.positions import TreePath, key_lines
+from envbisect.manifest.wrong import printable
 
 MAX_BYTES: Final = 4 * 1024 * 1024
 MAX_DEPTH: Final = 12
@@ -25,7 +26,7 @@ class Place:
     line: int = 0
 
     def fault(self, message: str, *, key: str = "", expected: str = "", nearest: str = "") -> Fault:
-        return Fault(message, self.file, self.line, key, expected, nearest)
+        return Fault(printable(message), self.file, self.line, printable(key), expected, nearest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +96,14 @@ def parse_document(path: Path, text: str) -> Document:
         raise refusal(place.fault(message), "see https://toml.io for the syntax") from error
     except RecursionError as error:
         raise _refused(path, "is nested too deeply", _SHALLOW) from error
-    if _depth(tree) > MAX_DEPTH:
-        raise _refused(path, f"is nested more than {MAX_DEPTH} levels deep", _SHALLOW)
+    except ValueError as error:  # from int(), which refuses thousands of digits
+        raise _refused(path, "has a number with too many digits", _SMALL) from error
+    _check_shape(path, tree)
     return Document(path, tree, key_lines(text))
 
 
 _SHALLOW: Final = "no manifest needs that; is it the right file?"
+_SMALL: Final = "TOML's integers have 64 bits"
 
 
 def refusal(fault: Fault, hint: str = "") -> ManifestError:
@@ -120,15 +123,17 @@ def _decoded(path: Path, content: bytes) -> str:
     return text.replace("\r\n", "\n")
 
 
-def _depth(tree: object) -> int:
-    """Levels of nesting, counted without recursion: the document may be built to exhaust it."""
-    deepest, waiting = 0, [(tree, 1)]
+def _check_shape(path: Path, tree: object) -> None:
+    """Refuse what would exhaust a later step. Without recursion: the document may be built to exhaust that too."""
+    waiting = [(tree, 1)]
     while waiting:
         value, level = waiting.pop()
+        if level > MAX_DEPTH:
+            raise _refused(path, f"is nested more than {MAX_DEPTH} levels deep", _SHALLOW)
+        if isinstance(value, int) and abs(value) >= 2**63:
+            raise _refused(path, "has a number with too many digits", _SMALL)
         children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-        deepest = max(deepest, level)
         waiting.extend((child, level + 1) for child in children)
-    return deepest
 
 
 def _unreadable(path: Path, error: OSError) -> ManifestError:

@@ -22,7 +22,7 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "finite_number": "a finite number",
     "bool_type": "true or false",
     "string_type": "a string",
-    "tuple_type": "an array",
+    "tuple_type": "an array of strings",
     "dict_type": "a table",
     "model_type": "a table",
     "greater_than": "more than {gt:g}",
@@ -44,9 +44,9 @@ def _fault(details: ErrorDetails, model: type[BaseModel], key: str, place: Place
         *parents, name = details["loc"]
         fields = tuple(_model_at(model, parents).model_fields)
         near = nearest(str(name), fields)
-        table = key.rpartition(".")[0]
+        table = key.removesuffix(f".{name}")
         return place.fault(
-            f'unknown key "{name}" in [{table}]',
+            f"unknown key {shown(name)} in [{table}]",
             key=key,
             expected="one of " + ", ".join(fields),
             nearest=f"{table}.{near}" if near else "",
@@ -58,7 +58,9 @@ def _fault(details: ErrorDetails, model: type[BaseModel], key: str, place: Place
         return place.fault(message, key=key, expected=context.get("expected", ""), nearest=context.get("nearest", ""))
     given = details["input"]
     near = nearest(str(given), _choices(context)) if details["type"] == "enum" else ""
-    return place.fault(f"{key} is {shown(given)}", key=key, expected=template.format(**context), nearest=near)
+    is_element = details["loc"] != () and isinstance(details["loc"][-1], int)
+    message = f"{key} has {shown(given)} in it" if is_element else f"{key} is {shown(given)}"
+    return place.fault(message, key=key, expected=template.format(**context), nearest=near)
 
 
 def _choices(context: Mapping[str, Any]) -> list[str]:

@@ -26,11 +26,11 @@ def check_format(spec: KeySpec, value: Value, folder: Path) -> Value:
     return _FORMATS[spec.name](value) if spec.name in _FORMATS else value
 
 
-_PYTHON: Final = re.compile(r"3\.(\d{1,2})(\.\d{1,3})?")
+_PYTHON: Final = re.compile(r"3\.(\d{1,2})(\.\d{1,3})?", re.ASCII)
 _OLDEST_PYTHON: Final = 8  # the burn-in that runs inside needs 3.8
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
-_SIZE: Final = re.compile(r"[1-9]\d*[bkmgtBKMGT]?")
-_NUMBERED: Final = re.compile(r"\d+(\.\d+)*")
+_SIZE: Final = re.compile(r"[1-9]\d{0,15}[bkmgtBKMGT]?", re.ASCII)
+_NUMBERED: Final = re.compile(r"\d{1,9}(\.\d{1,9}){0,5}", re.ASCII)
 
 
 def _python_version(value: Value) -> Value:
@@ -46,11 +46,11 @@ def _moment(value: Value) -> Value:
     expected = 'a moment with its time zone: "2026-11-01T00:00:00Z"'
     try:
         moment = datetime.datetime.fromisoformat(str(value))
-    except ValueError as error:
+        if moment.tzinfo is None:
+            raise Wrong(f"{shown(value)} has no time zone", expected)
+        return moment.astimezone(datetime.UTC).isoformat().replace("+00:00", "Z")
+    except (ValueError, OverflowError) as error:
         raise Wrong(f"{shown(value)} is no moment", expected) from error
-    if moment.tzinfo is None:
-        raise Wrong(f"{shown(value)} has no time zone", expected)
-    return moment.astimezone(datetime.UTC).isoformat().replace("+00:00", "Z")
 
 
 def _urls(value: Value) -> Value:
@@ -88,14 +88,16 @@ def _repository(value: Value, folder: Path) -> Value:
     if is_url(text):
         return text
     path = inside(folder, text)
+    expected = "a folder in Git, or the URL of a repository"
     if not path.is_dir():
-        raise Wrong(f"{shown(value)} is no folder", "a folder in Git, or the URL of a repository")
-    return str(_worktree(path))
-
-
-def _worktree(path: Path) -> Path:
-    """The top of the Git work tree around ``path``, so that two folders of one repository name the same one."""
-    return next((folder for folder in (path, *path.parents) if (folder / ".git").exists()), path)
+        raise Wrong(f"{shown(value)} is no folder", expected)
+    # The top of the work tree, so that two folders of one repository name the same one.
+    top = next((folder for folder in (path, *path.parents) if (folder / ".git").exists()), None)
+    if top is None and (path / "HEAD").is_file() and (path / "objects").is_dir():
+        top = path  # a bare repository
+    if top is None:
+        raise Wrong(f"there is no Git repository around {shown(value)}", expected)
+    return str(top)
 
 
 def _revision(value: Value) -> Value:

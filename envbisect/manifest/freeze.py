@@ -11,7 +11,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
-from packaging.version import InvalidVersion, Version
+from packaging.version import InvalidVersion
 
 from envbisect.errors import Fault
 from envbisect.keys import Layer
@@ -19,6 +19,7 @@ from envbisect.manifest.burnin import Burnin
 from envbisect.manifest.document import Place, read_text
 from envbisect.manifest.load import python_settings, summary
 from envbisect.manifest.model import Launch, Manifest
+from envbisect.manifest.packages import exact_version
 from envbisect.manifest.stack import Value
 from envbisect.manifest.wrong import shown
 
@@ -114,11 +115,9 @@ def _line(read: _Read, place: Place, line: str, editable_name: str) -> None:
 
 def _pinned(read: _Read, place: Place, name: str, version: str) -> None:
     try:
-        Version(version)
+        _pin(read, place, name, exact_version(version))
     except InvalidVersion:
-        _unknown(read, place, name, f"the version {version!r} is none that an index could have")
-        return
-    _pin(read, place, name, version)
+        _unknown(read, place, name, f"the version {shown(version)} is none that an index could have")
 
 
 def _direct(read: _Read, place: Place, name: str, url: str) -> None:

@@ -26,6 +26,7 @@ from envbisect.manifest.stack import Value
 from envbisect.manifest.wrong import Wrong, shown
 
 SCHEMA: Final = 1
+_LONGEST_NAME: Final = 200
 
 
 def load(path: Path, *, burnin_file: Path | None = None) -> Manifest:
@@ -159,10 +160,9 @@ def _head_faults(document: Document) -> list[Fault]:
             )
         )
     name = document.tree.get("name", "x")
-    if not isinstance(name, str) or not name.strip():
-        faults.append(
-            document.place("name").fault(f"name is {shown(name)}", key="name", expected="a string that is not empty")
-        )
+    if not (isinstance(name, str) and name.strip() and name.isprintable() and len(name) <= _LONGEST_NAME):
+        expected = f"one line of text, at most {_LONGEST_NAME} characters"
+        faults.append(document.place("name").fault(f"name is {shown(name)}", key="name", expected=expected))
     return faults
 
 

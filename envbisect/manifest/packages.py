@@ -18,6 +18,7 @@ from envbisect.manifest.stack import Value
 from envbisect.manifest.wrong import Wrong, shown
 
 _NAME: Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+_LONGEST: Final = 200
 _GIT_KEYS: Final = ("git", "rev", "patches")
 _EXPECTED: Final = 'a version "2.1.0", a specifier ">=2.1", or { git = "https://…", rev = "…" }'
 
@@ -36,14 +37,21 @@ def is_exact(value: Value) -> bool:
     if isinstance(value, Mapping):
         return True
     try:
-        Version(str(value))
+        exact_version(str(value))
     except InvalidVersion:
         return False
     return True
 
 
+def exact_version(text: str) -> str:
+    """A version in its PEP 440 form (``1.0RC1`` is ``1.0rc1``). Raises InvalidVersion if it is none."""
+    if len(text) > _LONGEST:  # int() refuses thousands of digits with another error
+        raise InvalidVersion(text[:_LONGEST])
+    return str(Version(text))
+
+
 def check_package(key: str, raw: object, folder: Path) -> Value:
-    """A pin in its canonical form: a version, a specifier, or ``{"git", "rev", "patches"}`` with absolute patches.
+    """A pin in its canonical form: a PEP 440 version or specifier, ``{"git", "rev", "patches"}`` with absolute patches.
 
     Raises:
         Wrong: none of these.
@@ -53,9 +61,12 @@ def check_package(key: str, raw: object, folder: Path) -> Value:
     if not isinstance(raw, str):
         raise Wrong(f"{key} is {shown(raw)}", _EXPECTED)
     text = raw.strip()
+    exact = text.removeprefix("==").strip()
+    if is_exact(exact):
+        return exact_version(exact)
     try:
-        if text and (is_exact(text) or SpecifierSet(text)):
-            return text.removeprefix("==").strip() if is_exact(text.removeprefix("==").strip()) else text
+        if 0 < len(text) <= _LONGEST:
+            return str(SpecifierSet(text))
     except InvalidSpecifier:
         pass
     raise Wrong(f"{shown(raw)} is neither a version nor a specifier", _EXPECTED)
@@ -63,10 +74,13 @@ def check_package(key: str, raw: object, folder: Path) -> Value:
 
 def check_requirement(text: str) -> str:
     """A requirement as PEP 508 writes it, in its canonical form. Raises Wrong if it is none."""
+    expected = '"nvidia-cudnn-cu12==9.15.1.9"'
+    if len(text) > _LONGEST:
+        raise Wrong(f"{shown(text)} is too long for a requirement", expected)
     try:
         return str(Requirement(text))
     except InvalidRequirement as error:
-        raise Wrong(f"{shown(text)} is no requirement", '"nvidia-cudnn-cu12==9.15.1.9"') from error
+        raise Wrong(f"{shown(text)} is no requirement", expected) from error
 
 
 def _git_source(key: str, raw: Mapping[str, object], folder: Path) -> Value:

@@ -9,6 +9,8 @@ from typing import Final
 
 from envbisect.manifest.wrong import Wrong, shown
 
+_LONGEST_PATH: Final = 3000  # Linux has 4096 with the folder, and 255 for each name
+_LONGEST_NAME: Final = 255
 _URL: Final = re.compile(r"[a-z][a-z0-9+.-]*://\S+|[\w.-]+@[\w.-]+:\S+")
 
 
@@ -23,7 +25,10 @@ def inside(folder: Path, text: str) -> Path:
     Raises:
         Wrong: a relative path leaves the folder, by itself or through a symbolic link.
     """
-    if "\0" in text or text.startswith("-"):
+    too_long = len(os.fsencode(text)) > _LONGEST_PATH or any(
+        len(os.fsencode(p)) > _LONGEST_NAME for p in text.split("/")
+    )
+    if not text or "\0" in text or text.startswith("-") or too_long:
         raise Wrong(f"{shown(text)} is no path", "a path relative to the manifest")
     if Path(text).is_absolute():
         return Path(text)

@@ -71,7 +71,7 @@ def _refused_kind(text: str, is_toml: bool) -> str:
         return "JSON or markup"
     try:
         tree = tomli.loads(text)
-    except (tomli.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # also numbers of thousands of digits
         return "" if is_toml else "neither a manifest nor a freeze"
     return _kind_of(tree)
 

@@ -15,6 +15,8 @@ from envbisect.manifest.packages import check_package
 from envbisect.manifest.stack import Value
 from envbisect.manifest.wrong import Wrong, shown
 
+_LONGEST: Final = 100_000  # Linux takes 128 KiB for one variable or argument
+
 
 def check_value(spec: KeySpec, key: str, raw: object, folder: Path) -> Value:
     """The value of ``key`` in its canonical form; paths become absolute, relative to ``folder``.
@@ -41,8 +43,8 @@ def _string(spec: KeySpec, key: str, raw: object) -> str:
     if isinstance(raw, str):
         if not raw and not is_variable:
             raise Wrong(f"{key} is empty", "a string that is not empty; leave the key out for absent")
-        if "\0" in raw:
-            raise Wrong(f"{key} has a NUL character", "text without NUL")
+        if "\0" in raw or len(raw) > _LONGEST:
+            raise Wrong(f"{key} has a NUL character or is too long", f"at most {_LONGEST} characters without NUL")
         return raw
     if is_variable and isinstance(raw, bool | int | float):
         name = key.rpartition(".")[2]
@@ -91,7 +93,7 @@ def _strings(_spec: KeySpec, key: str, raw: object) -> Value:
     if not isinstance(raw, list):
         raise Wrong(f"{key} is {shown(raw)}", "an array of strings")
     for item in raw:
-        if not isinstance(item, str) or not item or "\0" in item:
+        if not isinstance(item, str) or not item or "\0" in item or len(item) > _LONGEST:
             raise Wrong(f"{key} has {shown(item)} in it", "an array of strings that are not empty")
     return [*raw]
 
@@ -99,8 +101,8 @@ def _strings(_spec: KeySpec, key: str, raw: object) -> Value:
 def _scalar(_spec: KeySpec, key: str, raw: object) -> str | int | float | bool:
     if isinstance(raw, float) and not math.isfinite(raw):
         raise Wrong(f"{key} is {shown(raw)}", "a finite number")
-    if isinstance(raw, str) and "\0" in raw:
-        raise Wrong(f"{key} has a NUL character", "text without NUL")
+    if isinstance(raw, str) and ("\0" in raw or len(raw) > _LONGEST):
+        raise Wrong(f"{key} has a NUL character or is too long", f"at most {_LONGEST} characters without NUL")
     if isinstance(raw, str | int | float | bool):
         return raw
     raise Wrong(f"{key} is {shown(raw)}", "a string, a number, or true or false")

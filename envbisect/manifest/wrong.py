@@ -7,6 +7,7 @@ import json
 from typing import Final
 
 _LONGEST: Final = 60
+_LONGEST_LINE: Final = 400
 
 
 class Wrong(Exception):  # noqa: N818 - a finding on the way to a Fault, never shown by itself
@@ -30,6 +31,14 @@ def shown(raw: object) -> str:
     if isinstance(raw, datetime.date | datetime.time):
         return f"the date {raw.isoformat()}"
     return "a table" if isinstance(raw, dict) else "an array"
+
+
+def printable(text: str) -> str:
+    """Text for one line of a terminal: control characters, which a file may hold to confuse it, are escaped."""
+    shortened = text if len(text) <= _LONGEST_LINE else text[:_LONGEST_LINE] + "…"
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode() for character in shortened
+    )
 
 
 def _short(text: str) -> str:

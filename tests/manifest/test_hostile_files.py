@@ -99,7 +99,7 @@ def test_a_patch_outside_the_folder_is_refused(tmp_path: Path, target: str) -> N
     (tmp_path / "secret.patch").write_text("")
     (folder / "link.patch").symlink_to(tmp_path / "secret.patch")
     path = folder / "m.toml"
-    path.write_text(f'schema = 1\n[code]\nrepo = "."\ndirty_patch = "{target}"\n')
+    path.write_text(f'schema = 1\n[code]\nrepo = "https://x/y"\ndirty_patch = "{target}"\n')
 
     with pytest.raises(ManifestError, match="leaves the folder"):
         load(path)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from envbisect.errors import ExitCode, Fault, ManifestError
-from envbisect.manifest import CHECK_FAMILIES, Burnin, Manifest, PackageHome, SignaturePolicy, Worse, load
+from envbisect.manifest import CHECK_FAMILIES, Burnin, Code, Manifest, PackageHome, SignaturePolicy, Worse, load
 
 Read = Callable[[str], Manifest]
 Faults = Callable[[str], Sequence[Fault]]
@@ -211,8 +211,9 @@ WRONG = [
     ('[code]\nrepo = ".."', "code.repo", "a path inside"),
     ('[code]\nrepo = "nowhere"', "code.repo", "a folder in Git"),
     ('[code]\nrev = "abc"', "code.rev", 'repo = "."'),
-    ('[code]\nrepo = "."\nrev = "--upload-pack=x"', "code.rev", "a commit"),
-    ('[code]\nrepo = "."\ndirty_patch = "/nowhere.patch"', "code.dirty_patch", "a patch that exists"),
+    ('[code]\nrepo = "."', "code.repo", "a folder in Git"),
+    ('[code]\nrepo = "https://x/y"\nrev = "--upload-pack=x"', "code.rev", "a commit"),
+    ('[code]\nrepo = "https://x/y"\ndirty_patch = "/nowhere.patch"', "code.dirty_patch", "a patch that exists"),
     ("burnin = 1", "burnin", "a table"),
     ("[burnin]\nrounds = 0", "burnin.rounds", "at least 1"),
     ("[burnin]\nrounds = true", "burnin.rounds", "an integer"),
@@ -247,7 +248,7 @@ WRONG = [
     ('[axes]\n"python.packages.numpy" = ["1.0", ">=2"]', "axes.python.packages.numpy", "exact versions"),
     ('[axes]\n"python.index" = [["a"], ["b"]]', "axes.python.index", "dataloader.num_workers"),
     ('[axes]\n"cuda.cudnn" = ["9.1", "9.2"]', "axes.cuda.cudnn", "dataloader.num_workers"),
-    ("name = 3", "name", "a string"),
+    ("name = 3", "name", "one line of text"),
     ("extends = 3", "extends", "base.toml"),
     ('extends = "/etc/base.toml"', "extends", "relative to this manifest"),
 ]
@@ -280,3 +281,23 @@ def test_burnin_of_another_file_settles_the_test(tmp_path: Path, read: Read) -> 
     path.write_text('schema = 1\n[burnin]\nchecks = ["repeat"]\n')
 
     assert load(path, burnin_file=other).burnin.command == ("true",)
+
+
+def test_two_folders_of_one_repository_name_the_same_repository(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "a").mkdir()
+    (tmp_path / "fix.patch").write_text("")
+    good, bad = tmp_path / "good.toml", tmp_path / "a" / "bad.toml"
+    good.write_text('schema = 1\n[code]\nrepo = "."\nrev = "v1"\ndirty_patch = "fix.patch"\n')
+    bad.write_text('schema = 1\n[code]\nrepo = "."\n')
+
+    one, other = load(good), load(bad)
+
+    assert one.code == Code(str(tmp_path), "v1", tmp_path / "fix.patch")
+    assert other.code == Code(str(tmp_path))
+
+
+def test_the_repository_may_be_a_url(read: Read) -> None:
+    assert read('[code]\nrepo = "git@example.org:me/x.git"\nrev = "main"\n').code == Code(
+        "git@example.org:me/x.git", "main"
+    )
