@@ -1,0 +1,83 @@
+"""What the two ends alone say: does good fail too, does bad fail at all, how far may p - q reach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from envbisect.search.evidence import GIVE_UP_AFTER, Evidence, Tally
+from envbisect.search.words import Configuration, Status
+
+GRID: Final = 801
+
+
+def _density(tally: Tally) -> NDArray[np.float64]:
+    """Posterior of a failure rate on a grid over 0..1, uniform prior."""
+    rate = (np.arange(GRID) + 0.5) / GRID
+    log = tally.bad * np.log(rate) + tally.good * np.log1p(-rate)
+    mass = np.exp(log - log.max())
+    return np.asarray(mass / mass.sum(), dtype=np.float64)
+
+
+def difference_bound(bad_end: Tally, good_end: Tally, level: float) -> float:
+    """The value that p - q does not exceed with probability ``level`` (uniform priors, independent ends)."""
+    difference = np.convolve(_density(bad_end), _density(good_end)[::-1])
+    reached = np.cumsum(difference)
+    step = int(np.searchsorted(reached, level))
+    return float(min(1.0, (step - (GRID - 1) + 1) / GRID))
+
+
+class Endpoints:
+    """Decides what the ends still have to show before anything else is asked."""
+
+    def __init__(self, evidence: Evidence, confidence: float, min_effect: float, *, told: bool) -> None:
+        self.evidence, self.told, self.min_effect = evidence, told, min_effect
+        # Giving up is the answer that helps least: its bound holds with a tenth of the risk of the others.
+        self.level = 1 - (1 - confidence) / 10
+        self.risk = 1 - confidence
+
+    @property
+    def bound(self) -> float:
+        """Upper bound of p - q."""
+        lattice = self.evidence.lattice
+        return difference_bound(self.evidence.tally(lattice.top), self.evidence.tally(lattice.zero), self.level)
+
+    def verdict(self, null: float) -> Status | None:
+        """A final status that the ends alone decide; ``null`` is the posterior of "nothing changed"."""
+        lattice = self.evidence.lattice
+        top, zero = self.evidence.tally(lattice.top), self.evidence.tally(lattice.zero)
+        if zero.bad >= 2 and not zero.good:
+            return Status.GOOD_FAILS
+        for end in (top, zero):
+            if not end.told and (end.unbuildable or end.unresolved >= GIVE_UP_AFTER):
+                return Status.UNDECIDED
+        if lattice.points == 1:
+            return Status.NOT_REPRODUCED if zero.good else None
+        if top.told and zero.told and self._unsure(null) and self.bound < self.min_effect:
+            return Status.NOT_REPRODUCED
+        return None
+
+    def wanted(self, null: float) -> Sequence[Configuration]:
+        """The end to run next, none if both have shown what they must."""
+        lattice = self.evidence.lattice
+        top, zero = self.evidence.tally(lattice.top), self.evidence.tally(lattice.zero)
+        if not top.told:
+            return (lattice.top,)
+        if not zero.told or (zero.bad and not zero.good):
+            return (lattice.zero,)
+        if not self._unsure(null):
+            return ()
+        return (lattice.top,) if 4 * _variance(top) >= _variance(zero) else (lattice.zero,)
+
+    def _unsure(self, null: float) -> bool:
+        if self.told:
+            return False
+        return null > self.risk or not self.evidence.bad
+
+
+def _variance(tally: Tally) -> float:
+    a, b = tally.bad + 1, tally.good + 1
+    return a * b / ((a + b) ** 2 * (a + b + 1))

@@ -1,0 +1,173 @@
+"""The product lattice and the hypotheses on it: every minimal failing point of few axes, as numpy arrays.
+
+A *unit* is one step of one axis above 0, numbered ``offset[axis] + step``; a hypothesis of order k is k units of
+different axes. Blocks hold all hypotheses of one order, shape (count, order).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from envbisect.search.words import Configuration
+
+Ints = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+ORDER_MASS: Final = (0.6, 0.28, 0.08, 0.025, 0.01, 0.005)
+"""Prior mass of culprits of one axis, two, three, …: one factor explains most faults, three nearly all (NIST)."""
+
+CAP: Final = 1_000_000  # hypotheses of at most two axes
+CAP_DEEP: Final = 40_000  # hypotheses altogether, where orders above two are listed too
+
+
+class Lattice:
+    """Numbering of the steps of all axes. ``sizes[i]`` is the top step of axis i."""
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        self.sizes: Configuration = tuple(int(size) for size in sizes)
+        self.dimensions = len(self.sizes)
+        self.top: Configuration = self.sizes
+        self.zero: Configuration = (0,) * self.dimensions
+        spans = np.array([size + 1 for size in self.sizes], dtype=np.int64)
+        self.offset = np.concatenate([[0], np.cumsum(spans)]).astype(np.int32)[: self.dimensions]
+        self.levels = int(spans.sum())
+        self.axis_of = np.repeat(np.arange(self.dimensions, dtype=np.int32), spans)
+        self.step_of = (np.arange(self.levels) - self.offset[self.axis_of]).astype(np.int32)
+        self.points = math.prod(size + 1 for size in self.sizes)
+
+    def reached(self, configuration: Configuration) -> Bools:
+        """For every level (shape ``levels``): is it at or below the configuration on its axis?"""
+        if not self.dimensions:
+            return np.zeros(0, dtype=np.bool_)
+        steps = np.asarray(configuration, dtype=np.int32)
+        return np.asarray(self.step_of <= steps[self.axis_of], dtype=np.bool_)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Where the search looks: under ``top``, above ``base`` (whose axes are known to belong to the culprit).
+
+    ``coarse`` looks at whole axes only, endpoint to endpoint; ``orders`` is the largest number of axes besides base's.
+    """
+
+    top: Configuration
+    base: Configuration
+    coarse: bool
+    orders: int
+
+    @property
+    def free(self) -> tuple[int, ...]:
+        """The axes that are still open."""
+        return tuple(i for i, (t, b) in enumerate(zip(self.top, self.base, strict=True)) if t > b)
+
+
+def count_orders(spans: Sequence[int], orders: int) -> list[int]:
+    """How many hypotheses there are of each order 0..orders: elementary symmetric polynomials of the spans."""
+    counts = [1] + [0] * orders
+    for span in spans:
+        for order in range(orders, 0, -1):
+            counts[order] += span * counts[order - 1]
+    return counts
+
+
+def open_frame(top: Configuration, base: Configuration) -> Frame:
+    """The finest frame whose hypotheses stay below the caps: all orders, at least singles and pairs, or whole axes."""
+    spans = [t for t, b in zip(top, base, strict=True) if t > b]
+    counts = count_orders(spans, len(ORDER_MASS))
+    if sum(counts[:3]) > CAP:
+        flags = count_orders([1] * len(spans), 2)
+        return Frame(top, base, coarse=True, orders=2 if sum(flags) <= CAP else 1)
+    orders = min(2, len(spans))
+    while orders < min(len(spans), len(ORDER_MASS)) and sum(counts[: orders + 2]) <= CAP_DEEP:
+        orders += 1
+    return Frame(top, base, coarse=False, orders=orders)
+
+
+class Hypotheses:
+    """All minimal failing points of a frame, with their prior.
+
+    Attributes:
+        blocks: one array (count, order) of units for each order; order 0 (base itself) only if base is not zero.
+        log_prior: shape (total,), normalised to 1.
+        complete: no minimal point under the frame's top is missing from the list.
+    """
+
+    def __init__(self, lattice: Lattice, frame: Frame, weights: Floats) -> None:
+        self.lattice, self.frame = lattice, frame
+        free = np.array(frame.free, dtype=np.int32)
+        units = self._units(free)
+        self.units = units
+        first_after = np.searchsorted(lattice.axis_of[units], np.arange(lattice.dimensions), side="right")
+        share = np.zeros(lattice.levels)
+        counts = np.bincount(lattice.axis_of[units], minlength=max(lattice.dimensions, 1))
+        share[units] = weights[lattice.axis_of[units]] / counts[lattice.axis_of[units]]
+        self.blocks: list[Ints] = []
+        masses: list[Floats] = []
+        block: Ints = np.zeros((1, 0), dtype=np.int32)
+        mass: Floats = np.ones(1)
+        pinned = sum(1 for step in frame.base if step)
+        if pinned:
+            self.blocks.append(block)
+            masses.append(mass * 0.25)
+        for order in range(1, frame.orders + 1):
+            start = first_after[lattice.axis_of[block[:, -1]]] if order > 1 else np.zeros(1, dtype=np.int64)
+            repeat = len(units) - start
+            rows = np.repeat(np.arange(len(block)), repeat)
+            if not len(rows):
+                break
+            column = np.arange(len(rows)) - np.repeat(np.cumsum(repeat) - repeat, repeat) + np.repeat(start, repeat)
+            new = units[column]
+            block = np.column_stack([block[rows], new]).astype(np.int32)
+            mass = mass[rows] * share[new]
+            self.blocks.append(block)
+            masses.append(mass / mass.sum() * ORDER_MASS[order - 1])
+        prior = np.concatenate(masses) if masses else np.zeros(0)
+        self.log_prior: Floats = np.log(prior / prior.sum()) if len(prior) else prior
+        self.total = len(prior)
+        self.complete = not frame.coarse and frame.orders >= len(free)
+        self.bounds = np.cumsum([0] + [len(block) for block in self.blocks])
+
+    def _units(self, free: Ints) -> Ints:
+        lattice, top, base = self.lattice, self.frame.top, self.frame.base
+        parts = [
+            np.arange(top[i] if self.frame.coarse else base[i] + 1, top[i] + 1, dtype=np.int32) + lattice.offset[i]
+            for i in free.tolist()
+        ]
+        return np.concatenate(parts).astype(np.int32) if parts else np.zeros(0, dtype=np.int32)
+
+    def under(self, configuration: Configuration) -> Bools:
+        """For every hypothesis: is it at or below the configuration?"""
+        if any(b > x for b, x in zip(self.frame.base, configuration, strict=True)):
+            return np.zeros(self.total, dtype=np.bool_)
+        reached = self.lattice.reached(configuration)
+        out = np.ones(self.total, dtype=np.bool_)
+        for start, block in zip(self.bounds, self.blocks, strict=False):
+            part = out[start : start + len(block)]
+            for column in range(block.shape[1]):
+                part &= reached[block[:, column]]
+        return out
+
+    def point(self, index: int) -> Configuration:
+        """The configuration of one hypothesis."""
+        number = int(np.searchsorted(self.bounds, index, side="right")) - 1
+        steps = list(self.frame.base)
+        for unit in self.blocks[number][index - self.bounds[number]].tolist():
+            steps[int(self.lattice.axis_of[unit])] = int(self.lattice.step_of[unit])
+        return tuple(steps)
+
+    def index(self, configuration: Configuration) -> int | None:
+        """The number of a configuration among the hypotheses, None if it is not listed."""
+        base, offset = self.frame.base, self.lattice.offset
+        units = [int(offset[i]) + s for i, s in enumerate(configuration) if s != base[i]]
+        for start, block in zip(self.bounds, self.blocks, strict=False):
+            if block.shape[1] == len(units):
+                hits = np.flatnonzero((block == np.array(units, dtype=np.int32)).all(axis=1))
+                return int(start + hits[0]) if len(hits) else None
+        return None
