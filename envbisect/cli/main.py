@@ -12,7 +12,7 @@ from types import FrameType
 from envbisect.cli.failure import document, fault_lines, headline
 from envbisect.cli.reply import Invocation, Reply, encode
 from envbisect.errors import EnvbisectError, EnvironmentFailure, ExitCode, UsageError
-from envbisect.report.console import coloured, console_for
+from envbisect.report.console import coloured, rendered
 
 PROGRAM = "envbisect"
 FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -107,14 +107,7 @@ def _reader_left() -> int:
 
 
 def _print(reply: Reply, invocation: Invocation) -> None:
-    if invocation.json:
-        sys.stdout.write(encode(reply.document))
-    else:
-        console = console_for(sys.stdout)
-        with console.capture() as text:
-            reply.render(console)
-        # Written here and not by rich, which ends the process by itself when the reader is gone.
-        sys.stdout.write(text.get())
+    sys.stdout.write(encode(reply.document) if invocation.json else rendered(reply.render, sys.stdout))
     sys.stdout.flush()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
@@ -16,7 +15,7 @@ Bad: TypeAlias = Annotated[
     str, typer.Argument(metavar="BAD", help="Manifest (or pip freeze) of the stack that does not.", show_default=False)
 ]
 SessionFolder: TypeAlias = Annotated[
-    Path, typer.Argument(metavar="DIR", help="Folder of the session.", show_default=False)
+    str, typer.Argument(metavar="DIR", help="Folder of the session.", show_default=False)
 ]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
 Debug: TypeAlias = Annotated[bool, typer.Option("--debug", help="Show the traceback of an internal error.")]

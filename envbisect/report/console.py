@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TextIO
 
 if TYPE_CHECKING:
@@ -32,3 +33,12 @@ def console_for(stream: TextIO) -> Console:
         emoji=False,
         soft_wrap=True,
     )
+
+
+def rendered(render: Callable[[Console], None], stream: TextIO) -> str:
+    """What ``render`` prints for ``stream``, as text: who writes it decides what a closed pipe means."""
+    console = console_for(stream)
+    with console.capture() as captured:
+        render(console)
+    text = captured.get()
+    return text if stream.isatty() else "".join(f"{line.rstrip()}\n" for line in text.splitlines())

@@ -155,11 +155,9 @@ def _spent(document: Json, console: Console) -> None:
 
 
 def _reproduce(document: Json, console: Console) -> None:
-    lines = document.get("reproduce", ())
-    if not lines:
-        return
-    console.print()
-    console.print("Reproduce with:", style="bold")
-    for line in lines:
-        comment = f"   # {line['expect']}" if line.get("expect") else ""
-        console.print(f"  {line['command']}{comment}")
+    """Commands as they are: each is one line that a shell takes."""
+    if lines := document.get("reproduce"):
+        console.print()
+        console.print("Reproduce with:", style="bold")
+        for line in lines:
+            console.print(f"  {line['command']}   # {line['expect']}")

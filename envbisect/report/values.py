@@ -53,6 +53,6 @@ def duration(seconds: float) -> str:
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
 
 
-def count(number: int, noun: str) -> str:
-    """``1 probe``, ``2 probes``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def count(number: int, noun: str, plural: str = "") -> str:
+    """``1 probe``, ``2 probes``, ``2 axes``."""
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"

@@ -7,10 +7,8 @@ from collections.abc import Callable
 
 from rich.console import Console
 
-from envbisect.report.console import console_for
+from envbisect.report.console import rendered
 
 
 def printed(render: Callable[[Console], None]) -> str:
-    stream = io.StringIO()
-    render(console_for(stream))
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines())
+    return rendered(render, io.StringIO()).removesuffix("\n")

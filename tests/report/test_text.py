@@ -36,6 +36,7 @@ CHANGES: list[dict[str, Any]] = [
     {"key": "torch.deterministic", "good": True, "bad": False, "last_good": True, "first_bad": False},
     {"key": "env.LEVEL", "good": "0", "bad": "4", "last_good": "2", "first_bad": "3"},
 ]
+ENDS = (("good", "passes"), ("bad", "fails"))
 CULPRIT = {
     "symptom": "repeat.index_put",
     "also": ["repeat.cumsum"],
@@ -131,3 +132,13 @@ def test_markup_in_values_is_no_markup() -> None:
 def test_long_lines_stay_whole_outside_a_terminal() -> None:
     long = "/".join(["folder"] * 60)
     assert any(long in line for line in text(session=long).splitlines())
+
+
+def test_the_report_ends_with_the_commands_to_reproduce_it() -> None:
+    lines = [{"command": f"envbisect burnin {end}.toml", "expect": expect} for end, expect in ENDS]
+    assert text(status="culprit", culprits=[CULPRIT], reproduce=lines).splitlines()[-3:] == [
+        "Reproduce with:",
+        "  envbisect burnin good.toml   # passes",
+        "  envbisect burnin bad.toml   # fails",
+    ]
+    assert "Reproduce" not in text(status="culprit", culprits=[CULPRIT])

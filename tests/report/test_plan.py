@@ -1,0 +1,69 @@
+"""A plan for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from envbisect.report.plan import render
+from tests.report.printing import printed
+
+AXIS = {
+    "key": "python.packages.httpx",
+    "source": "releases",
+    "steps": 14,
+    "good": "0.23.0",
+    "bad": "0.28.1",
+    "first_date": "2022-05-23T12:00:00Z",
+    "last_date": "2024-12-06T15:37:21Z",
+    "values": ["0.23.0", "0.28.1"],
+    "off_ladder": ["0.24.9: yanked", "1.0.dev1: pre-release", "0.23.4: back branch", "0.23.5: back branch"],
+}
+
+
+def document(**other: Any) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "good": "good.toml",
+        "bad": "bad.toml",
+        "runtime": {"name": "venv", "why": "packages differ"},
+        "axes": [AXIS],
+        "configurations": 14,
+        "bundles": [["python.packages.pydantic", "python.packages.pydantic-core"]],
+        "infeasible_pairs": 0.12341,
+        "riders": [{"key": "python.packages.jiter", "good": None, "bad": "0.8.2"}],
+        "unmovable": [{"key": "host.driver", "good": "1", "bad": "2", "stays": "1", "reason": "nobody moves it"}],
+        "notes": ["the index has no dates"],
+        "expected": {"endpoints": 4, "probes": 3.8, "hours_at_most": 0.25},
+        "prior": {"one_axis": 0.6, "two_axes": 0.3},
+        **other,
+    }
+
+
+def lines(**other: Any) -> list[str]:
+    text = printed(lambda console: render(document(**other), console))
+    return [" ".join(line.split()) for line in text.splitlines()]
+
+
+def test_everything_that_is_planned_is_said() -> None:
+    assert lines() == [
+        "axis good → bad steps from",
+        "python.packages.httpx 0.23.0 → 0.28.1 14 releases 2022-05-23 to 2024-12-06",
+        "left out of python.packages.httpx: 0.24.9: yanked; 1.0.dev1: pre-release; 0.23.4: back branch; 1 more",
+        "not moved: host.driver 1 → 2, stays at 1: nobody moves it",
+        "move together: python.packages.pydantic, python.packages.pydantic-core",
+        "comes along: python.packages.jiter (not set) → 0.8.2",
+        "ruled out by metadata: 12.4 % of all pairs of versions",
+        "note: the index has no dates",
+        "",
+        "Runtime venv: packages differ",
+        "1 axis, 14 configurations",
+        "Expected: 4 runs of both ends, then about 3.8 probes",
+        "(if the test never disagrees with itself; at most 15 min, builds aside)",
+        "Before the first probe: one axis 0.6, two axes 0.3",
+    ]
+
+
+def test_equal_stacks_have_no_plan() -> None:
+    told = lines(axes=[], configurations=1, prior={})
+    assert told[0] == "Nothing differs that could be moved."
+    assert not any(line.startswith("Expected") for line in told)
