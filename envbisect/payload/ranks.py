@@ -84,11 +84,11 @@ class RankPool:
         for rank in range(world):
             self._ranks.append(_fork(torch, rank, flags, self._ranks))
 
-    def run(self, order: Order, ready: str, ready_s: float, rest_s: float) -> List[Rank]:
+    def run(self, order: Order, ready: str, ready_s: float, rest_s: float, until: float) -> List[Rank]:
         """Give every rank ``order`` and wait until all have ended.
 
-        They have ``ready_s`` until each has reported the event ``ready``, and ``rest_s`` from then on; who is late is
-        killed. A pool runs one order.
+        They have ``ready_s`` until each has reported the event ``ready``, and ``rest_s`` from then on, and never
+        longer than the moment ``until`` of ``time.monotonic()``; who is late is killed. A pool runs one order.
         """
         text = json.dumps(order._asdict()).encode() + b"\n"
         for rank in self._ranks:
@@ -96,7 +96,7 @@ class RankPool:
                 os.write(rank.control, text)
             except BrokenPipeError:  # it is dead already: its exit code says why
                 pass
-        self._collect(ready, ready_s, rest_s)
+        self._collect(ready, ready_s, rest_s, until)
         return self._ranks
 
     def close(self) -> None:
@@ -104,17 +104,17 @@ class RankPool:
         for rank in self._ranks:
             _end(rank)
 
-    def _collect(self, ready: str, ready_s: float, rest_s: float) -> None:
+    def _collect(self, ready: str, ready_s: float, rest_s: float, until: float) -> None:
         with selectors.DefaultSelector() as selector:
             for rank in self._ranks:
                 selector.register(rank.reports, selectors.EVENT_READ, rank)
-            deadline, waiting = time.monotonic() + ready_s, True
+            deadline, waiting = min(until, time.monotonic() + ready_s), True
             while selector.get_map() and time.monotonic() < deadline:
                 for key, _ in selector.select(max(0.0, deadline - time.monotonic())):
                     if not _read(key.data):
                         selector.unregister(key.fd)
                 if waiting and all(any(event["event"] == ready for event in rank.events) for rank in self._ranks):
-                    deadline, waiting = time.monotonic() + rest_s, False
+                    deadline, waiting = min(until, time.monotonic() + rest_s), False
             for key in list(selector.get_map().values()):
                 key.data.killed = True
                 key.data.stopped = _state(key.data.pid) in ("T", "D")

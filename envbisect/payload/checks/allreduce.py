@@ -45,7 +45,7 @@ def run_allreduce(context: Context) -> CheckResult:
     }
     try:
         order = Order("checks.allreduce", "participate", arguments)
-        ranks = pool.run(order, "ready", min(INITIALISATION_S, context.timeout_s), min(ROUNDS_S, context.timeout_s))
+        ranks = pool.run(order, "ready", INITIALISATION_S, ROUNDS_S, context.deadline)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     result = judge(ranks, "%s, %d ranks, %d rounds" % (arguments["backend"], pool.world, rounds))

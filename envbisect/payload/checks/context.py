@@ -17,7 +17,7 @@ class Context(NamedTuple):
         torch: the imported torch, with the flags of the configuration set.
         device: the ``torch.device`` that is checked.
         rounds: how often a check repeats what it does, at least 1.
-        timeout_s: how long a step may take that can say itself what hangs.
+        deadline: moment of ``time.monotonic()`` by which a step that can say what hangs has said it.
         flags: the ``[torch]`` table as asked for.
         ranks: the processes for collective checks; None when no check needs any.
     """
@@ -25,7 +25,7 @@ class Context(NamedTuple):
     torch: Any
     device: Any
     rounds: int
-    timeout_s: float
+    deadline: float
     flags: Dict[str, Any]
     ranks: Optional[RankPool]
 
