@@ -9,7 +9,7 @@ from typing import Annotated, Final, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from envbisect.manifest.nearest import nearest
+from envbisect.manifest.spelling import nearest
 
 CHECK_FAMILIES: Final = ("ladder", "repeat", "latency")
 """Families of built-in checks. ``repeat.index_put`` is one check of a family; the catalogue knows which there are."""

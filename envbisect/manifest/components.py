@@ -11,9 +11,9 @@ from typing import Final
 from envbisect.errors import Fault
 from envbisect.keys import KeySpec, Layer, ValueType, all_specs, names_below, spec_for
 from envbisect.manifest.document import Document, Place
-from envbisect.manifest.nearest import nearest
 from envbisect.manifest.packages import canonical_name
 from envbisect.manifest.paths import inside
+from envbisect.manifest.spelling import nearest
 from envbisect.manifest.stack import Value
 from envbisect.manifest.values import check_value
 from envbisect.manifest.wrong import Wrong, shown

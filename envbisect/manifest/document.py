@@ -14,7 +14,7 @@ from envbisect.errors import Fault, ManifestError
 from envbisect.manifest.positions import TreePath, key_lines
 from envbisect.manifest.wrong import printable
 
-MAX_BYTES: Final = 4 * 1024 * 1024
+MAX_BYTES: Final = 2 * 1024 * 1024
 MAX_DEPTH: Final = 12
 
 

@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 
 from envbisect.errors import Fault
 from envbisect.manifest.document import Place
-from envbisect.manifest.nearest import nearest
+from envbisect.manifest.spelling import nearest
 from envbisect.manifest.wrong import shown
 
 PlaceOf = Callable[[tuple[str | int, ...]], Place]

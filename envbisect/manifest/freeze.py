@@ -17,9 +17,9 @@ from envbisect.errors import Fault
 from envbisect.keys import Layer
 from envbisect.manifest.burnin import Burnin
 from envbisect.manifest.document import Place, read_text
-from envbisect.manifest.load import python_settings, summary
 from envbisect.manifest.model import Launch, Manifest
 from envbisect.manifest.packages import exact_version
+from envbisect.manifest.reader import python_settings, summary
 from envbisect.manifest.stack import Value
 from envbisect.manifest.wrong import shown
 

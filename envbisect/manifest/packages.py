@@ -12,8 +12,8 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from envbisect.manifest.nearest import nearest
 from envbisect.manifest.paths import inside, is_url
+from envbisect.manifest.spelling import nearest
 from envbisect.manifest.stack import Value
 from envbisect.manifest.wrong import Wrong, shown
 

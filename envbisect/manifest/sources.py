@@ -15,8 +15,8 @@ from envbisect.manifest.burnin import Burnin
 from envbisect.manifest.document import Place, read_text
 from envbisect.manifest.findings import faults_of
 from envbisect.manifest.freeze import looks_like_freeze, read_freeze
-from envbisect.manifest.load import load, load_text, summary
 from envbisect.manifest.model import Manifest
+from envbisect.manifest.reader import load, load_text, summary
 
 _CAPTURED: Final = ("live", "ssh:", "image:")
 _INSTEAD: Final = "give a manifest (TOML) or the output of `pip freeze`"

@@ -10,8 +10,8 @@ from typing import Final
 
 from envbisect.keys import KeySpec, Layer, ValueType
 from envbisect.manifest.formats import check_format
-from envbisect.manifest.nearest import nearest
 from envbisect.manifest.packages import check_package
+from envbisect.manifest.spelling import nearest
 from envbisect.manifest.stack import Value
 from envbisect.manifest.wrong import Wrong, shown
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -301,3 +302,12 @@ def test_the_repository_may_be_a_url(read: Read) -> None:
     assert read('[code]\nrepo = "git@example.org:me/x.git"\nrev = "main"\n').code == Code(
         "git@example.org:me/x.git", "main"
     )
+
+
+def test_the_test_survives_a_round_trip_through_json(read: Read) -> None:
+    burnin = read(
+        '[burnin]\ncommand = ["a"]\nsetup = ["b"]\nsignature = "any"\nstall_s = 1\nclassify.bad_if = "x"\n'
+        'metrics.m = { worse = "different", aggregate = "rank0" }\n'
+    ).burnin
+
+    assert Burnin.model_validate(json.loads(burnin.model_dump_json())) == burnin
