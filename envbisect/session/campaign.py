@@ -6,14 +6,14 @@ file and no process, so replaying a journal into a fresh one leads to the same s
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 
 from envbisect.burnin.symptoms import SymptomState
 from envbisect.search import Outcome, Search, Status
 from envbisect.session.ask import Ask, Reply
 from envbisect.session.endpoints import EndpointPolicy, Ends, establish
-from envbisect.session.finding import Finding, Goal, find, tell
+from envbisect.session.finding import Finding, Goal, everywhere, find, tell
 from envbisect.session.history import History
 from envbisect.session.oracle import Symptom, rate
 from envbisect.space.model import Axis, Configuration
@@ -32,6 +32,7 @@ class CampaignPlan:
     primary: str | None = None
     known_good: tuple[int, int] | None = None
     known_bad: tuple[int, int] | None = None
+    feasible: Callable[[Configuration], bool] = everywhere
 
     @property
     def top(self) -> Configuration:
@@ -70,6 +71,7 @@ class Campaign:
     plan: CampaignPlan
     history: History = field(default_factory=History)
     symptoms: tuple[Symptom, ...] = ()
+    out_of_time: bool = False  # set by whoever has a clock; the search ends with the best so far
 
     def run(self) -> Generator[Ask, Reply, Answer]:
         """From the endpoints to the answer."""
@@ -107,8 +109,8 @@ class Campaign:
         status, bound = Status.UNDECIDED, None
         while tops:
             top = tops.pop(0)
-            goal = Goal(symptom, plan.axes, top, plan.confidence, plan.seed, plan.max_probes)
-            finding = yield from find(goal, self.history, self._prepared(goal))
+            goal = Goal(symptom, plan.axes, top, plan.confidence, plan.seed, plan.max_probes, plan.feasible)
+            finding = yield from find(goal, self.history, self._prepared(goal), lambda: self.out_of_time)
             if not findings:
                 status, bound = finding.status, finding.bound
             if finding.status is not Status.CULPRIT:

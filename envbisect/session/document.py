@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -30,6 +30,7 @@ class Frame:
     notes: tuple[str, ...]
     built: int
     total_s: float
+    reproduce: tuple[Mapping[str, str], ...] = ()
 
 
 def result_document(campaign: Campaign, answer: Answer | None, frame: Frame) -> dict[str, Any]:
@@ -49,6 +50,7 @@ def result_document(campaign: Campaign, answer: Answer | None, frame: Frame) -> 
         "session": frame.session,
         "inputs": {"good": frame.good, "bad": frame.bad},
         "notes": list(frame.notes),
+        "reproduce": [dict(line) for line in frame.reproduce],
     }
 
 

@@ -22,10 +22,8 @@ GRACE_S: Final = 20.0
 """Seconds beyond the test's own deadline before the whole payload is killed from outside."""
 
 
-class Test(Protocol):
+class BurninLike(Protocol):
     """The burn-in of both manifests: how a request is made and a run is read."""
-
-    __test__: bool = False
 
     @property
     def deadline_s(self) -> float:
@@ -48,7 +46,7 @@ class Executor:
 
     space: Space
     runtime: Runtime
-    test: Test
+    test: BurninLike
     notify: Subscriber
     faults: Callable[[str], None]
     pause_s: float = 2.0

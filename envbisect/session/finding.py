@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -82,9 +82,17 @@ class Finding:
     bound: float | None = None
 
 
+def everywhere(_: Configuration) -> bool:
+    """Every configuration is feasible as far as metadata knows."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A symptom to be explained below ``top``; the search sees only the axes that ``top`` moves."""
+    """A symptom to be explained below ``top``; the search sees only the axes that ``top`` moves.
+
+    ``feasible`` is what metadata says of a whole configuration, before anything is built.
+    """
 
     symptom: Symptom
     axes: tuple[Axis, ...]
@@ -92,6 +100,7 @@ class Goal:
     confidence: float
     seed: int
     max_probes: int | None = None
+    feasible: Callable[[Configuration], bool] = everywhere
 
     @property
     def moving(self) -> tuple[int, ...]:
@@ -121,15 +130,18 @@ class Goal:
             sizes=[self.top[i] for i in self.moving],
             confidence=self.confidence,
             seed=self.seed,
+            infeasible=lambda point: not self.feasible(self.lift(point)),
             costs=_costs(self, entries),
         )
 
 
-def find(goal: Goal, history: History, search: Search) -> Generator[Ask, Reply, Finding]:
+def find(
+    goal: Goal, history: History, search: Search, out_of_time: Callable[[], bool]
+) -> Generator[Ask, Reply, Finding]:
     """Search below ``goal.top`` until decided, then verify and reverse what was found."""
     verified: set[Configuration] = set()
     while True:
-        if goal.max_probes is not None and history.probes() >= goal.max_probes:
+        if out_of_time() or (goal.max_probes is not None and history.probes() >= goal.max_probes):
             return _best_so_far(goal, search)
         batch = search.ask(1)
         if batch:

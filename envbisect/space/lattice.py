@@ -53,6 +53,10 @@ class Lattice:
             self._realised[asked] = self._realise(asked)
         return self._realised[asked]
 
+    def possible(self, point: Configuration) -> bool:
+        """Whether metadata admits a configuration as it is: cheap, asks no resolver."""
+        return self.packages is None or self.packages.possible(point)
+
     def remember(self, outcome: Realised | Infeasible) -> None:
         """Take a realisation from an earlier process of the same session as the answer to its question."""
         self._check(outcome.asked)

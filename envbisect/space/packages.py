@@ -100,6 +100,10 @@ class PackageLattice:
                 break
         return Infeasible(asked, _shortened(first.reason) if first else self._violated(asked))
 
+    def possible(self, point: Configuration) -> bool:
+        """Whether metadata admits a point as it is; the resolver may know better."""
+        return not self.table(self._python_step(point)).violation(point)
+
     def pin(self, point: Configuration, axis: PackageAxis) -> Pin | None:
         """The distribution that an axis asks for at a point; None if it is absent there."""
         return as_pin(axis.name, axis.values[point[axis.position]], self.folder)

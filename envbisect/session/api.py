@@ -1,0 +1,215 @@
+"""What the command line calls: start, resume, show and plan a session; run a burn-in once. Answers are documents."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from envbisect import __version__
+from envbisect.errors import UsageError
+from envbisect.session.events import Decided, Note, Phase, PhaseChanged, Subscriber, ignore
+from envbisect.session.options import RunOptions
+from envbisect.session.store import SCHEMA, SessionFolder, default_path, read_json
+
+if TYPE_CHECKING:
+    from envbisect.session.journal import Journal
+    from envbisect.session.preparation import Prepared
+
+RESULT: Final = "result.json"
+SPACE: Final = "space.json"
+SESSION: Final = "session.json"
+
+
+def start(options: RunOptions, on_event: Subscriber = ignore) -> dict[str, Any]:
+    """Begin a session and run it to its answer.
+
+    Returns:
+        The result document; status ``interrupted`` after Ctrl-C.
+
+    Raises:
+        EnvbisectError: see the exit codes; a session that was begun can be resumed.
+    """
+    from envbisect.session.preparation import prepare
+    from envbisect.space import space_document
+
+    base = Path.cwd()
+    options = options.resolved(base)
+    on_event(PhaseChanged(Phase.PLANNING, "reading both manifests and the steps between them"))
+    path = base / options.session if options.session else default_path(base, datetime.now(UTC))
+    folder = SessionFolder.create(path)
+    try:
+        moment = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        prepared = prepare(options, moment, folder.path)
+        folder.write(SPACE, space_document(prepared.space))
+        folder.write(
+            SESSION,
+            {
+                "schema": SCHEMA,
+                "tool": __version__,
+                "moment": moment,
+                "seed": options.seed,
+                "options": options.to_document(),
+                "setting": prepared.setting.to_document(),
+                "inputs": prepared.inputs,
+                "session": str(path.relative_to(base)) if path.is_relative_to(base) else str(path),
+            },
+        )
+        return _run(folder, options, prepared, on_event)
+    except BaseException:
+        _discard_if_empty(folder)
+        raise
+    finally:
+        folder.close()
+
+
+def resume(session: str, confidence: float | None = None, on_event: Subscriber = ignore) -> dict[str, Any]:
+    """Go on with a session that was killed or interrupted; a finished one answers again, or goes on to ``confidence``.
+
+    Raises:
+        EnvbisectError: no such session, it is owned by another process, or a manifest changed since.
+    """
+    from envbisect.session.preparation import prepare
+    from envbisect.space import space_from_document
+
+    folder = SessionFolder.open(Path(session))
+    try:
+        stored = folder.read(SESSION)
+        options = RunOptions.from_document(stored["options"])
+        if confidence is not None:
+            options = replace(options, confidence=confidence)
+        if (folder.path / RESULT).exists() and options.to_document() == stored["options"]:
+            return folder.read(RESULT)
+        index_space = folder.read(SPACE)
+        prepared = prepare(
+            options,
+            stored["moment"],
+            folder.path,
+            stored=stored,
+            stored_space=lambda index: space_from_document(index_space, index=index),
+        )
+        folder.write(SESSION, {**stored, "options": options.to_document()})
+        return _run(folder, options, prepared, on_event)
+    finally:
+        folder.close()
+
+
+def show(session: str) -> dict[str, Any]:
+    """The result document of a session.
+
+    Raises:
+        UsageError: there is no session, or it has no answer yet.
+    """
+    path = Path(session)
+    if not (path / SESSION).is_file():
+        raise UsageError(f"{path} holds no session", "look for session folders below .envbisect/")
+    if not (path / RESULT).is_file():
+        raise UsageError(f"{path} has no answer yet", f"go on with: envbisect resume {path}")
+    return read_json(path / RESULT)
+
+
+def plan(options: RunOptions) -> dict[str, Any]:
+    """What a run would do, before anything is built."""
+    import tempfile
+
+    from envbisect.session.plandocument import plan_document
+    from envbisect.session.preparation import prepare
+
+    options = options.resolved(Path.cwd())
+    with tempfile.TemporaryDirectory(prefix="envbisect-plan-") as scratch:
+        moment = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return plan_document(prepare(options, moment, Path(scratch)))
+
+
+def burnin_once(
+    manifest: str,
+    *,
+    command: tuple[str, ...] | None = None,
+    backend: str | None = None,
+    burnin: str | None = None,
+    python: str | None = None,
+    checks: tuple[str, ...] | None = None,
+) -> dict[str, Any]:
+    """Run the burn-in once in the stack of one manifest; the burn-in result document, or why nothing could be run."""
+    import tempfile
+
+    from envbisect.session.single import run_single
+
+    options = RunOptions(manifest, manifest, command, backend=backend, burnin=burnin, python=python, checks=checks)
+    moment = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    with tempfile.TemporaryDirectory(prefix="envbisect-burnin-") as scratch:
+        return run_single(options.resolved(Path.cwd()), moment, Path(scratch))
+
+
+def _run(folder: SessionFolder, options: RunOptions, prepared: Prepared, on_event: Subscriber) -> dict[str, Any]:
+    """Run a prepared session, write its result and return it."""
+    from envbisect.session.campaign import Campaign
+    from envbisect.session.document import Frame, result_document
+    from envbisect.session.engine import Engine
+    from envbisect.session.executor import Executor
+    from envbisect.session.journal import Journal, RecordType
+
+    for note in prepared.notes:
+        on_event(Note(note))
+    journal = Journal(folder.path / "journal.jsonl")
+    campaign = Campaign(prepared.campaign_plan())
+    executor = Executor(
+        prepared.space,
+        prepared.runtime,
+        prepared.test,
+        on_event,
+        lambda message: _record_fault(journal, message),
+    )
+    engine = Engine(campaign, executor, journal, folder, on_event, options.max_hours)
+    try:
+        journal.append(RecordType.OPENED, {"tool": __version__, "pid": os.getpid(), "records": len(journal.records)})
+        try:
+            answer = engine.run()
+        except KeyboardInterrupt:
+            answer = None
+        document = result_document(
+            campaign,
+            answer,
+            Frame(
+                session=_shown(folder.path),
+                good=options.good,
+                bad=options.bad,
+                unmovable=tuple(prepared.space.unmovable),
+                notes=tuple(prepared.notes),
+                built=engine.built(),
+                total_s=engine.total_s(),
+                reproduce=tuple(prepared.reproduce()),
+            ),
+        )
+        if answer is not None:
+            journal.append(RecordType.DECIDED, {"status": document["status"], "culprits": document["culprits"]})
+            folder.write(RESULT, document)
+            on_event(PhaseChanged(Phase.DONE))
+            on_event(Decided(document["status"]))
+            prepared.runtime.close()
+        return document
+    finally:
+        journal.close()
+
+
+def _record_fault(journal: Journal, message: str) -> None:
+    from envbisect.session.journal import RecordType
+
+    journal.append(RecordType.FAULT, {"message": message})
+
+
+def _shown(path: Path) -> str:
+    """A session's path as a user in this folder writes it."""
+    base = Path.cwd()
+    return str(path.relative_to(base)) if path.is_relative_to(base) else str(path)
+
+
+def _discard_if_empty(folder: SessionFolder) -> None:
+    """A session that could not even be planned leaves nothing behind."""
+    if (folder.path / SESSION).exists():
+        return
+    import shutil
+
+    shutil.rmtree(folder.path, ignore_errors=True)

@@ -1,0 +1,145 @@
+"""Drive a campaign: replay what the journal holds, then run what is asked, each observation durable before the next."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from typing import Final
+
+from envbisect.errors import UsageError
+from envbisect.search import Outcome
+from envbisect.session.ask import Ask, NotBuilt, NotFeasible, Purpose, Ran, Reply
+from envbisect.session.campaign import Answer, Campaign
+from envbisect.session.codec import ask_data, ask_of, reply_data, reply_of
+from envbisect.session.events import Note, Phase, PhaseChanged, ProbeFinished, ProbeStarted, Subscriber
+from envbisect.session.executor import Executor
+from envbisect.session.journal import Journal, RecordType
+from envbisect.session.oracle import failed
+from envbisect.session.store import SessionFolder
+
+PHASES: Final = {
+    Purpose.ENDPOINT: Phase.ENDPOINTS,
+    Purpose.SEARCH: Phase.SEARCH,
+    Purpose.NEIGHBOUR: Phase.VERIFICATION,
+    Purpose.REVERSAL: Phase.VERIFICATION,
+    Purpose.NAMING: Phase.NAMING,
+}
+
+
+@dataclass
+class Engine:
+    """One process's work on one session.
+
+    Attributes:
+        clock: monotonic seconds; given so that tests need no waiting.
+        max_hours: budget over all processes that worked on the session.
+    """
+
+    campaign: Campaign
+    executor: Executor
+    journal: Journal
+    folder: SessionFolder
+    notify: Subscriber
+    max_hours: float | None = None
+    clock: Callable[[], float] = time.monotonic
+    earlier_s: float = 0.0
+    _phase: Phase = Phase.PLANNING
+    _started_s: float = field(default=0.0, init=False)
+
+    def run(self) -> Answer:
+        """To the answer.
+
+        Raises:
+            UsageError: the journal belongs to another plan.
+            EnvironmentFailure: the machine or the network failed for good.
+            KeyboardInterrupt: Ctrl-C; everything observed so far is in the journal.
+        """
+        self._started_s = self.clock()
+        generator = self.campaign.run()
+        try:
+            ask = self._replay(generator)
+            while True:
+                ask = generator.send(self._probe(ask))
+        except StopIteration as stop:
+            answer: Answer = stop.value
+            return answer
+
+    def total_s(self) -> float:
+        """Seconds spent on the session, by all its processes."""
+        return self.earlier_s + self.clock() - self._started_s
+
+    def built(self) -> int:
+        """Environments made by all processes."""
+        return sum(bool(record.data.get("built")) for record in self.journal.of(RecordType.FINISHED))
+
+    def _replay(self, generator: Generator[Ask, Reply, Answer]) -> Ask:
+        """Feed the journal's observations; the first ask that it has no answer to."""
+        ask = next(generator)
+        for record in list(self.journal.of(RecordType.FINISHED)):
+            recorded = ask_of(record.data["ask"])
+            if (recorded.configuration, recorded.purpose, dict(recorded.changes)) != (
+                ask.configuration,
+                ask.purpose,
+                dict(ask.changes),
+            ):
+                raise UsageError(
+                    f"{self.folder.path}: record {record.seq} answers another question than this version asks",
+                    "go on with the envbisect version that is named in session.json, or start a new session",
+                )
+            self.earlier_s = record.data["elapsed_s"]
+            self._check_budget()
+            ask = generator.send(reply_of(record.data["reply"]))
+        return ask
+
+    def _probe(self, ask: Ask) -> Reply:
+        number = sum(1 for _ in self.journal.of(RecordType.FINISHED)) + 1
+        phase = PHASES[ask.purpose]
+        if phase is not self._phase:
+            self._phase = phase
+            self.notify(PhaseChanged(phase))
+        axes = self.executor.space.axes
+        changes = {a.key: a.steps[s].value for a, s in zip(axes, ask.configuration, strict=True) if s}
+        self.notify(ProbeStarted(number, phase, {**changes, **ask.changes}, len(axes), ask.expected_left))
+        self.journal.append(RecordType.STARTED, {"number": number, "ask": ask_data(ask)})
+        built = self.executor.built
+        reply = self.executor.answer(ask, number, self.folder.probe_folder(number))
+        data = {
+            "number": number,
+            "ask": ask_data(ask),
+            "reply": reply_data(reply),
+            "built": self.executor.built > built,
+            "elapsed_s": round(self.total_s(), 3),
+        }
+        record = self.journal.append(RecordType.FINISHED, data)
+        heard = reply_of(record.data["reply"])
+        self.notify(self._finished(number, phase, heard))
+        self._check_budget()
+        return heard
+
+    def _check_budget(self) -> None:
+        if self.max_hours is not None and self.total_s() > self.max_hours * 3600 and not self.campaign.out_of_time:
+            self.campaign.out_of_time = True
+            self.notify(Note(f"--max-hours {self.max_hours:g} is spent"))
+
+    def _finished(self, number: int, phase: Phase, reply: Reply) -> ProbeFinished:
+        match reply:
+            case NotBuilt(reason=reason):
+                return ProbeFinished(number, phase, Outcome.UNRESOLVED.value, "unbuildable", reason, 0.0)
+            case NotFeasible(reason=reason):
+                return ProbeFinished(number, phase, Outcome.UNRESOLVED.value, "not feasible", reason, 0.0)
+            case Ran():
+                return self._ran(number, phase, reply)
+
+    def _ran(self, number: int, phase: Phase, reply: Ran) -> ProbeFinished:
+        observation = reply.observation
+        details = {seen.id: seen.detail for seen in observation.symptoms}
+        worst = next((seen.detail for seen in observation.symptoms if seen.signature is not None), "")
+        symptoms = self.campaign.symptoms
+        if not symptoms:
+            outcome = "fail" if failed(observation) else "pass"
+            return ProbeFinished(number, phase, outcome, "", worst or "; ".join(observation.faults), reply.run_s)
+        verdict = symptoms[0].judge(observation)
+        cause = verdict.cause.value if verdict.cause else ""
+        detail = details.get(symptoms[0].check, "") or worst or "; ".join(observation.faults)
+        return ProbeFinished(number, phase, verdict.outcome.value, cause, detail, reply.run_s)
