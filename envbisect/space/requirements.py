@@ -174,12 +174,12 @@ def satisfies(value: Value, demand: Demand) -> bool:
 def allows(specifier: str, version: str) -> bool:
     """PEP 440 containment, pre-releases included: a pin may be one. What cannot be read rules nothing out."""
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
-    from packaging.version import InvalidVersion
+    from packaging.version import InvalidVersion, Version
 
     if not specifier:
         return True
     try:
-        return SpecifierSet(specifier).contains(version, prereleases=True)
+        return SpecifierSet(specifier).contains(Version(version), prereleases=True)
     except (InvalidSpecifier, InvalidVersion):
         return True
 

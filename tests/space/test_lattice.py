@@ -24,7 +24,7 @@ from envbisect.space import (
     space_document,
     space_from_document,
 )
-from envbisect.space.index import Question
+from envbisect.space.index import Answer, Question
 from envbisect.space.lattice import Lattice, fewer_moved
 from envbisect.space.model import Configuration, Infeasible, Realised, Rider, StepSource
 from tests.space.worlds import World, manifest
@@ -517,3 +517,46 @@ def test_commits_of_the_program_are_an_axis(tmp_path: Path) -> None:
     assert [(axis.key, axis.source) for axis in space.axes] == [("code.rev", StepSource.COMMITS)]
     revisions = [realised(space, point).stack.components["code.rev"] for point in points(space)]
     assert revisions == names[1:]
+
+
+def test_derived_packages_float_where_only_the_resolver_sees_that_they_conflict(tmp_path: Path) -> None:
+    """dep 1 (from the bad end) wants another leaf than the app between the ends."""
+    world = World(
+        {
+            "app": {"1": [], "2": ["dep", "leaf==2"], "3": ["dep"]},
+            "dep": {"1": ["leaf==1"], "2": ["leaf==2"]},
+            "leaf": {"1": [], "2": []},
+        }
+    )
+    space = build(tmp_path, world, {"app": "1"}, {"app": "3", "dep": "1"})
+    middle = realised(space, (1,))
+    assert middle.point == (1,)
+    assert pins(middle) == {"app": "2", "dep": "2", "leaf": "2"}
+    assert [rider.key for rider in middle.riders] == ["python.packages.dep", "python.packages.leaf"]
+
+
+def test_what_was_never_published_is_a_hole_between_and_an_error_at_an_end(tmp_path: Path) -> None:
+    class Strict(World):
+        def resolve(self, question: Question) -> Answer:
+            if any(text.startswith("app==2") for text in question.requirements):
+                raise UsageError("lib 9 is not published")
+            return super().resolve(question)
+
+    world = Strict({"app": {"1": [], "2": [], "3": []}})
+    space = build(tmp_path, world, {"app": "1"}, {"app": "3"})
+    assert realised(space, (1,)).point in {(0,), (2,)}
+    with pytest.raises(UsageError, match="not published"):
+        build(tmp_path, world, {"app": "2"}, {"app": "3"})
+
+
+def test_nothing_near_is_infeasible_and_says_why(tmp_path: Path) -> None:
+    """Python 3.12 is between the ends, and the package runs on neither side of it there."""
+    world = World({"num": {"1": [], "2": []}}, requires_python={"num==1": "<3.12", "num==2": ">=3.13"})
+    good = manifest(tmp_path, "good", {"num": "1"})
+    bad = manifest(tmp_path, "bad", {"num": "2"}, version='"3.13"')
+    space = build_space(good, bad, movers=VENV, moment=MOMENT, index=world)
+    outcome = space.realise((0, 1))
+    assert isinstance(outcome, Infeasible)
+    assert (outcome.build, "num==1" in outcome.reason) == (False, True)
+    with pytest.raises(UsageError, match="no stack to change"):
+        space.exact((0, 1), {})
