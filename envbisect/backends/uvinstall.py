@@ -171,7 +171,9 @@ class Installer:
         words = uvtext.reason(text) or f"exit code {end.exit_code}"
         match verdict.failure:
             case Failure.BUILD:
-                raise Unbuildable(f"{verdict.subjects[0]} does not build: {words}", text, verdict.subjects[:1])
+                raise Unbuildable(
+                    f"{verdict.subjects[0]} does not build: {_last_words(text, words)}", text, verdict.subjects
+                )
             case Failure.NO_VERSION | Failure.NO_PACKAGE:
                 raise Unbuildable(f"the index has no {', '.join(verdict.subjects)}", text, _pins(verdict, order))
             case Failure.CONFLICT | Failure.INPUT:
@@ -205,6 +207,13 @@ def reflinks(one: Path, other: Path) -> bool:
         except OSError:  # EOPNOTSUPP, EXDEV, EINVAL, ENOTTY: each means no
             return False
         return True
+
+
+def _last_words(text: str, otherwise: str) -> str:
+    """The last line that a build backend wrote before it failed: that is where its exception stands."""
+    log = text.rpartition("[stderr]")[2].partition("\nhint:")[0] if "[stderr]" in text else ""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    return lines[-1][:300] if lines else otherwise
 
 
 def _pins(verdict: uvtext.Verdict, order: Order) -> tuple[str, ...]:
