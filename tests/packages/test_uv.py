@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from envbisect.errors import EnvironmentFailure, UsageError
-from envbisect.manifest.stack import Pin
+from envbisect.manifest.stack import GitSource, Pin
 from envbisect.packages.config import IndexConfig
 from envbisect.packages.sources import Index, IndexStrategy
 from envbisect.packages.uv import BuildFailed, Conflict, Resolver, name_of
-from tests.packages.local_index import Served, publish, unbuildable_sdist, wheel
+from tests.packages.local_index import FAILING_BACKEND, Served, publish, unbuildable_sdist, wheel
 
 PYTHON = "3.11"
+GIT_PROJECT = """[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+[project]
+name = "gitted"
+version = "0.1"
+dependencies = ["leaf"]
+"""
+
+
+def git_package(folder: Path, files: dict[str, str]) -> str:
+    """Commit ``files`` to a new repository and return the revision."""
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    identity = ["-c", "user.name=n", "-c", "user.email=n@localhost"]
+    for arguments in (["init", "-q"], ["add", "."], [*identity, "commit", "-q", "-m", "first"]):
+        subprocess.run(["git", *arguments], cwd=folder, check=True)
+    command = ["git", "rev-parse", "HEAD"]
+    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
 
 
 @pytest.fixture
@@ -174,6 +196,45 @@ def test_several_indexes_as_configured(tmp_path: Path, strategy: IndexStrategy, 
     far = publish(tmp_path / "far", [wheel(tmp_path / "b", "top", "2.0")])
     config = IndexConfig(Index(far), (Index(near),), strategy=strategy)
     assert Resolver(config, tmp_path / "cache").resolve(["top"], python=PYTHON).closure.version("top") == version
+
+
+def test_a_pinned_build_without_a_date_beside_dated_ones(tmp_path: Path, served: Served) -> None:
+    served.add_archives("top", [wheel(tmp_path, "top", "1.0")], ["2020-01-01T00:00:00Z"])
+    private = publish(tmp_path / "simple", [wheel(tmp_path, "top", "1.0+corp"), wheel(tmp_path, "top", "2.0")])
+    resolver = Resolver(IndexConfig(Index(f"{served.url}/simple"), (Index(private),)), tmp_path / "cache")
+    pinned = resolver.resolve(["top==1.0+corp"], python=PYTHON, exclude_newer="2021-01-01T00:00:00Z")
+    assert pinned.closure.version("top") == "1.0+corp"
+    assert pinned.undated == ("top",)
+    floating = resolver.resolve(["top"], python=PYTHON, exclude_newer="2021-01-01T00:00:00Z")
+    assert floating.closure.version("top") == "1.0"  # 2.0 may be of yesterday
+    assert floating.undated == ()
+
+
+def test_git_sources(tmp_path: Path, resolver: Resolver) -> None:
+    revision = git_package(tmp_path / "repo", {"pyproject.toml": GIT_PROJECT, "backend.py": "", "gitted.py": ""})
+    url = (tmp_path / "repo").as_uri()
+    found = resolver.resolve([f"gitted @ git+{url}@{revision[:9]}"], python=PYTHON)
+    assert found.closure.pins == (Pin("gitted", ""), Pin("leaf", "1.0"))
+    assert found.closure.pins[0].git == GitSource(url, revision)
+    assert found.via["leaf"] == ("gitted",)
+    with pytest.raises(UsageError, match="deadbeef"):
+        resolver.resolve([f"gitted @ git+{url}@deadbeef"], python=PYTHON)
+    with pytest.raises(UsageError, match="gone"):
+        resolver.resolve([f"gitted @ git+file://{tmp_path}/gone@{revision}"], python=PYTHON)
+
+
+def test_a_git_source_that_does_not_build(tmp_path: Path, resolver: Resolver) -> None:
+    project = GIT_PROJECT.replace('dependencies = ["leaf"]', 'dynamic = ["dependencies"]')
+    revision = git_package(tmp_path / "repo", {"pyproject.toml": project, "backend.py": FAILING_BACKEND})
+    with pytest.raises(BuildFailed) as caught:
+        resolver.resolve([f"gitted @ git+{(tmp_path / 'repo').as_uri()}@{revision}"], python=PYTHON)
+    assert caught.value.pin == "gitted"
+
+
+def test_an_archive_by_url_is_refused(tmp_path: Path, resolver: Resolver) -> None:
+    archive = wheel(tmp_path, "loose", "1.0")
+    with pytest.raises(UsageError, match="neither an index nor Git"):
+        resolver.resolve([f"loose @ {archive.as_uri()}"], python=PYTHON)
 
 
 def test_a_local_build_from_a_folder_of_wheels_wins(tmp_path: Path) -> None:
