@@ -312,11 +312,14 @@ def test_specifiers_become_exact(tmp_path: Path) -> None:
 
 
 def test_overrides_beat_the_metadata_between_the_ends_too(tmp_path: Path) -> None:
+    """app 2 wants lib 2; the bad end overrides that."""
     world = World(SIMPLE.releases)
     good = manifest(tmp_path, "good", {"app": "1.0", "lib": "1.0"})
-    bad = manifest(tmp_path, "bad", {"app": "1.1", "lib": "1.5"}, overrides='["lib==1.5"]')
+    bad = manifest(tmp_path, "bad", {"app": "2.1", "lib": "1.5"}, overrides='["lib==1.5"]')
     space = build_space(good, bad, movers=VENV, moment=MOMENT, index=world)
-    realised(space, (1, 0))
+    middle = realised(space, (2, 0))
+    assert middle.point == (2, 0)
+    assert pins(middle) == {"app": "2.0", "lib": "1.0"}
     assert world.questions[-1].overrides == ("lib==1.0",)
 
 

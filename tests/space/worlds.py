@@ -20,6 +20,13 @@ Releases = Mapping[str, Mapping[str, Sequence[str]]]
 """name → version → Requires-Dist lines."""
 
 
+@dataclass(frozen=True)
+class _Rules:
+    limits: list[Requirement]
+    overrides: dict[str, Requirement]
+    python: str
+
+
 @dataclass
 class World:
     """A ``PackageSource`` in memory. ``broken`` releases ("a==1") fail to build; ``requires_python`` is by release."""
@@ -68,13 +75,12 @@ class World:
 
     def solutions(self, question: Question) -> Iterator[dict[str, str]]:
         """Every complete assignment that satisfies a question, by depth-first search, newest versions first."""
-        wanted = [Requirement(text) for text in question.requirements]
+        instead = {need.name: need for need in map(Requirement, question.overrides)}
+        wanted = [instead.get(need.name, need) for need in map(Requirement, question.requirements)]
         limits = [Requirement(text) for text in question.constraints]
-        yield from self._extend({}, wanted, limits, question.python)
+        yield from self._extend({}, wanted, _Rules(limits, instead, question.python))
 
-    def _extend(
-        self, chosen: dict[str, str], wanted: list[Requirement], limits: list[Requirement], python: str
-    ) -> Iterator[dict[str, str]]:
+    def _extend(self, chosen: dict[str, str], wanted: list[Requirement], rules: _Rules) -> Iterator[dict[str, str]]:
         if any(chosen.get(need.name) and not need.specifier.contains(chosen[need.name]) for need in wanted):
             return
         open_names = [need.name for need in wanted if need.name not in chosen]
@@ -83,16 +89,16 @@ class World:
             return
         name = open_names[0]
         if any(need.url for need in wanted if need.name == name):  # from Git: no version, no requirements
-            yield from self._extend({**chosen, name: ""}, wanted, limits, python)
+            yield from self._extend({**chosen, name: ""}, wanted, rules)
             return
-        rules = [need.specifier for need in (*wanted, *limits) if need.name == name]
+        specifiers = [need.specifier for need in (*wanted, *rules.limits) if need.name == name]
         for version in sorted(self.releases.get(name, {}), key=Version, reverse=True):
-            if not all(rule.contains(version, prereleases=True) for rule in rules):
+            if not all(specifier.contains(version, prereleases=True) for specifier in specifiers):
                 continue
             python_rule = Requirement("x" + self.requires_python.get(f"{name}=={version}", "")).specifier
-            if python_rule.contains(f"{python}.99"):
-                needs = list(self.active(name, version, python))
-                yield from self._extend({**chosen, name: version}, wanted + needs, limits, python)
+            if python_rule.contains(f"{rules.python}.99"):
+                needs = [rules.overrides.get(need.name, need) for need in self.active(name, version, rules.python)]
+                yield from self._extend({**chosen, name: version}, wanted + needs, rules)
 
     def active(self, name: str, version: str, python: str) -> Iterator[Requirement]:
         for line in self.releases[name][version] if version else ():
