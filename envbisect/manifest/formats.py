@@ -91,10 +91,10 @@ def _repository(value: Value, folder: Path) -> Value:
     expected = "a folder in Git, or the URL of a repository"
     if not path.is_dir():
         raise Wrong(f"{shown(value)} is no folder", expected)
+    if (path / "HEAD").is_file() and (path / "objects").is_dir():
+        return str(path)  # a bare repository
     # The top of the work tree, so that two folders of one repository name the same one.
     top = next((folder for folder in (path, *path.parents) if (folder / ".git").exists()), None)
-    if top is None and (path / "HEAD").is_file() and (path / "objects").is_dir():
-        top = path  # a bare repository
     if top is None:
         raise Wrong(f"there is no Git repository around {shown(value)}", expected)
     return str(top)

@@ -47,7 +47,7 @@ def _string(spec: KeySpec, key: str, raw: object) -> str:
             raise Wrong(f"{key} has a NUL character or is too long", f"at most {_LONGEST} characters without NUL")
         return raw
     if is_variable and isinstance(raw, bool | int | float):
-        name = key.rpartition(".")[2]
+        name = key.removeprefix("env.").removeprefix("launch.per_rank_env.")
         text = {True: "1", False: "0"}.get(raw) if isinstance(raw, bool) else str(raw)
         raise Wrong(f"{key} is {shown(raw)}, but variables are text", f'a string: {name} = "{text}"')
     if isinstance(raw, int | float) and not isinstance(raw, bool):

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from envbisect.errors import ExitCode, Fault, ManifestError
-from envbisect.manifest import CHECK_FAMILIES, Burnin, Code, Manifest, PackageHome, SignaturePolicy, Worse, load
+from envbisect.keys import ValueType
+from envbisect.manifest import CHECK_FAMILIES, Burnin, Code, Manifest, PackageHome, SignaturePolicy, Worse, load, values
 
 Read = Callable[[str], Manifest]
 Faults = Callable[[str], Sequence[Fault]]
@@ -204,8 +205,18 @@ WRONG = [
     ('[python.packages]\na = { git = "https://x/y", rve = "a" }', "python.packages.a", "git, rev and patches"),
     ('[python.packages]\nnumpy = "1.0"\nNumPy = "1.1"', "python.packages.numpy", "one value"),
     ('[python]\ncomplete = true\n[python.packages]\nnumpy = ">=1"', "python.packages.numpy", "an exact version"),
+    ('[python.packages]\na = { git = "../x", rev = "a" }', "python.packages.a", "a path inside"),
+    ('[python.packages]\na = { git = "https://x/y", rev = "a b" }', "python.packages.a", "a commit"),
+    (
+        '[python.packages]\na = { git = "https://x/y", rev = "a", patches = "p" }',
+        "python.packages.a",
+        "an array of paths",
+    ),
     ('[cuda]\nbuild = "cu126"', "cuda.build", "numbers and dots"),
     ('[image]\nshm_size = "big"', "image.shm_size", "8g"),
+    ("[image.run]\ncap_add = [1]", "image.run.cap_add", "strings that are not empty"),
+    ("[host.cmdline]\nx = nan", "host.cmdline.x", "a finite number"),
+    ('[host.cmdline]\nx = "\\u0000"', "host.cmdline.x", "without NUL"),
     ('[image.run]\nmounts = ["data"]', "image.run.mounts", "source:/target"),
     ('[image.run]\nmounts = ["../data:/data"]', "image.run.mounts", "a path inside"),
     ('[inputs]\n"a.bin" = "md5:00"', "inputs.a.bin", "64 hexadecimal digits"),
@@ -240,7 +251,9 @@ WRONG = [
     ('[burnin.metrics.x]\nworse = "lower"\nmax = 1', "burnin.metrics.x", "not both"),
     ("[burnin.metrics.x]\nmin_effect = -1", "burnin.metrics.x.min_effect", "at least 0"),
     ("[burnin.metrics.'a b']\nmax = 1", "burnin.metrics", "letters"),
+    ('[burnin.metrics.p99_ms]\nwrose = "higher"', "burnin.metrics.p99_ms.wrose", "one of worse, max"),
     ("axes = []", "axes", "a table"),
+    ('[axes]\n"torch.threads" = [1, 2]\ntorch.threads = [1, 2]', "axes.torch.threads", "one list"),
     ('[axes]\n"dataloader.num_worker" = [0, 1]', "axes.dataloader.num_worker", "num_workers"),
     ('[axes]\n"dataloader.num_workers" = 3', "axes.dataloader.num_workers", "an array"),
     ('[axes]\n"dataloader.num_workers" = [0]', "axes.dataloader.num_workers", "two at least"),
@@ -282,6 +295,42 @@ def test_burnin_of_another_file_settles_the_test(tmp_path: Path, read: Read) -> 
     path.write_text('schema = 1\n[burnin]\nchecks = ["repeat"]\n')
 
     assert load(path, burnin_file=other).burnin.command == ("true",)
+
+
+def test_faults_of_the_burnin_file_come_with_those_of_the_manifest(tmp_path: Path) -> None:
+    other = tmp_path / "test.toml"
+    other.write_text("schema = 1\n[burnin]\nrounds = 0\n")
+    path = tmp_path / "m.toml"
+    path.write_text("schema = 1\n[torch]\nthreads = 0\n")
+
+    with pytest.raises(ManifestError) as raised:
+        load(path, burnin_file=other)
+
+    assert [(Path(fault.file).name, fault.key) for fault in raised.value.faults] == [
+        ("m.toml", "torch.threads"),
+        ("test.toml", "burnin.rounds"),
+    ]
+
+
+def test_versions_are_kept_in_one_spelling(read: Read) -> None:
+    pins = read('[python.packages]\na = "v2.1RC1"\nb = "2023.05.07"\nc = "<3, >=2.1"\nd = ">=2.1,<3"\n').components()
+
+    assert pins["python.packages.a"] == "2.1rc1"
+    assert pins["python.packages.b"] == "2023.5.7"
+    assert pins["python.packages.c"] == pins["python.packages.d"]
+
+
+def test_a_bare_repository_is_a_repository(tmp_path: Path) -> None:
+    (tmp_path / "x.git" / "objects").mkdir(parents=True)
+    (tmp_path / "x.git" / "HEAD").write_text("ref: refs/heads/main\n")
+    path = tmp_path / "m.toml"
+    path.write_text('schema = 1\n[code]\nrepo = "x.git"\n')
+
+    assert load(path).code == Code(str(tmp_path / "x.git"))
+
+
+def test_every_type_of_value_has_a_reader() -> None:
+    assert set(values._READERS) == set(ValueType) - {ValueType.PACKAGE}
 
 
 def test_two_folders_of_one_repository_name_the_same_repository(tmp_path: Path) -> None:

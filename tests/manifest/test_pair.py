@@ -110,3 +110,16 @@ def test_steps_of_a_package_that_is_resolved_later_are_left_to_the_resolution(pa
         check_pair(*pair('[python.packages]\nurllib3 = ">=1"\n' + axes, '[python.packages]\nurllib3 = "1.26.13"\n'))
         == {}
     )
+
+
+def test_all_axes_that_do_not_join_the_ends_are_faults_at_once(pair: Pair) -> None:
+    axes = AXIS + '"torch.threads" = [1, 2]\n'
+    one, other = pair(
+        "[dataloader]\nnum_workers = 1\n[torch]\nthreads = 1\n" + axes,
+        "[dataloader]\nnum_workers = 8\n[torch]\nthreads = 3\n",
+    )
+
+    with pytest.raises(ManifestError, match="2 axes") as raised:
+        check_pair(one, other)
+
+    assert [fault.key for fault in raised.value.faults] == ["axes.dataloader.num_workers", "axes.torch.threads"]
