@@ -25,17 +25,14 @@ _QUESTION = """
 import sys
 sys.path[:] = [entry for entry in sys.path if entry]  # a json.py in the current folder is not meant
 import json, sysconfig
-try:
-    from importlib import metadata
-except ImportError:
-    metadata = None
+from importlib import metadata
 from importlib.util import find_spec
 want = json.loads(sys.argv[1])
 found = {}
 for name in want["pins"]:
     try:
         found[name] = metadata.version(name)
-    except Exception:
+    except metadata.PackageNotFoundError:
         found[name] = None
 json.dump({
     "executable": sys.executable,

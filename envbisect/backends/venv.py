@@ -160,12 +160,14 @@ class VenvRuntime:
         order = self._order(closure, python, folder)
         remove_tree(target)
         target.with_suffix(".json").unlink(missing_ok=True)
+        whole = False
         try:
             self._installer.install(order, target, target.with_suffix(".log"))
             _check_installed(closure, target)
-        except BaseException:
-            remove_tree(target)
-            raise
+            whole = True
+        finally:  # also after Ctrl-C: half an environment must not be taken for one
+            if not whole:
+                remove_tree(target)
         target.with_suffix(".json").write_text(json.dumps({"schema": 1, "fingerprint": fingerprint(target)}))
 
     def _order(self, closure: Closure, python: Path, folder: Path) -> Order:

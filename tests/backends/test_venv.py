@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import http.server
 import os
 import shutil
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +17,9 @@ from envbisect.backends.uvinstall import reflinks
 from envbisect.backends.venv import Limits, VenvRuntime
 from envbisect.errors import UsageError
 from envbisect.manifest.stack import Closure, GitSource, Pin, Stack
+from envbisect.packages.config import IndexConfig, read_config, uv_environ
 from envbisect.packages.pythons import find_python
+from envbisect.packages.sources import Index
 from envbisect.packages.uv import find_uv
 from tests.backends.stacks import git, request, stack, write_entry
 from tests.backends.wheelhouse import add_sdist, add_wheel, offline_environ, source_files
@@ -221,17 +226,32 @@ def test_an_index_that_cannot_be_reached_is_an_infrastructure_fault(make: Maker,
     assert "hunter2" not in caught.value.message + caught.value.hint
 
 
-def test_without_a_network_the_cache_is_enough(make: Maker, house: Path, tmp_path: Path) -> None:
+class Pages(http.server.SimpleHTTPRequestHandler):
+    """A package index over HTTP, without a word on stderr."""
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class calls it so
+        pass
+
+
+def test_without_a_network_what_is_cached_is_enough(make: Maker, tmp_path: Path) -> None:
+    served = tmp_path / "served"
+    (served / "simple" / "alpha").mkdir(parents=True)
+    wheel = add_wheel(served, "alpha", "1.0")
+    (served / "simple" / "alpha" / "index.html").write_text(f'<a href="/{wheel.name}">{wheel.name}</a>')
     wanted = stack(tmp_path, pins=("alpha==1.0",))
-    make().prepare(wanted)
-    environ = offline_environ(house) | {"UV_DEFAULT_INDEX": "http://127.0.0.1:9/simple", "UV_HTTP_RETRIES": "0"}
-    runtime = make(uv_environ=environ)
-    try:
-        environment = runtime.prepare(wanted)
-    except InfrastructureFault as fault:
-        assert "index cannot be reached" in fault.message  # never "unbuildable"  # noqa: PT017
-    else:
-        assert installed(environment) == ["alpha-1.0"]
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Pages, directory=served)) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        environ = uv_environ(IndexConfig(index=Index(f"http://127.0.0.1:{server.server_port}/simple")))
+        environ |= {"UV_HTTP_RETRIES": "0"}
+        try:
+            make(uv_environ=environ).prepare(wanted)
+        finally:
+            server.shutdown()
+            thread.join()
+    assert installed(make(uv_environ=environ).prepare(wanted)) == ["alpha-1.0"]
+    with pytest.raises(InfrastructureFault, match="index cannot be reached"):
+        make(uv_environ=environ, cache=tmp_path / "another").prepare(wanted)
 
 
 def test_a_session_folder_that_cannot_be_written_is_an_infrastructure_fault(make: Maker, tmp_path: Path) -> None:
@@ -249,6 +269,25 @@ def test_a_python_that_is_not_here_is_a_usage_error(make: Maker, tmp_path: Path)
 def test_nothing_pinned_is_refused(make: Maker, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="nothing is pinned"):
         make().prepare(Stack({}, None, tmp_path))
+
+
+# --- the real index ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.network
+@pytest.mark.slow
+def test_a_real_sdist_that_todays_tools_cannot_build_is_unbuildable(make: Maker, tmp_path: Path) -> None:
+    runtime = make(uv_environ=uv_environ(read_config()))
+    with pytest.raises(Unbuildable, match="cython_sources") as caught:
+        runtime.prepare(stack(tmp_path, pins=("pyyaml==5.4", "six==1.16.0")))
+    assert caught.value.culprits == ("pyyaml==5.4",)
+
+
+@pytest.mark.network
+def test_a_real_package_comes_from_the_configured_index(make: Maker, tmp_path: Path) -> None:
+    runtime = make(uv_environ=uv_environ(read_config()))
+    environment = runtime.prepare(stack(tmp_path, pins=("six==1.16.0",)))
+    assert imported(runtime, environment, tmp_path, "six")["poisoned"] is False
 
 
 # --- Git --------------------------------------------------------------------------------------------------------------
