@@ -25,12 +25,15 @@ def build_cache_dir(root: Path, *, python: str, exclude_newer: str = "", build_c
 
     The cut-off date belongs to the inputs because it decides which build tools are current, the Python (by its minor
     version) because a pure wheel that an older Python built is taken by a newer one that could not have built it.
+    A ``root`` that is itself the cache for these inputs is returned as it is.
 
     Raises:
         EnvironmentFailure: the folder cannot be made.
     """
     inputs = [".".join(python.split(".")[:2]), exclude_newer, sorted(build_constraints)]
     key = hashlib.sha256(json.dumps(inputs).encode()).hexdigest()[:16]
+    if root.name == key:  # given back to us: already the cache for these inputs
+        root = root.parent
     folder = root / key
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -59,13 +59,15 @@ def pip_settings(environ: Mapping[str, str], prefix: Path) -> ClientSettings:
     values |= variables
     if variables.keys() & _PIP_SOURCES:
         origins.append("PIP_* variables")
+    bundles = (values.get("cert", "").strip(), environ.get("REQUESTS_CA_BUNDLE"), environ.get("CURL_CA_BUNDLE"))
+    certificate = next((bundle for bundle in bundles if bundle), "")  # pip stands on requests
     return ClientSettings(
         index=Index.parse(values["index-url"].strip()) if values.get("index-url", "").strip() else None,
         extra=tuple(Index.parse(url) for url in values.get("extra-index-url", "").split()),
         find_links=_absolute(values.get("find-links", "").split()),
         constraints=_absolute(values.get("constraint", "").split()),
         no_index=values.get("no-index", "").strip().lower() in _TRUE,
-        ca_certificate="".join(_absolute([values["cert"].strip()])) if values.get("cert", "").strip() else "",
+        ca_certificate="".join(_absolute([certificate])) if certificate else "",
         trusted_hosts=tuple(values.get("trusted-host", "").split()),
         proxy=values.get("proxy", "").strip(),
         timeout_s=_seconds(values.get("timeout", values.get("default-timeout", ""))),

@@ -26,6 +26,9 @@ _KEPT: Final = re.compile(
 )
 """uv's variables that say how it reaches and stores things; all others may decide what gets installed."""
 
+_FOREIGN: Final = frozenset({"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "CONDA_PREFIX"})
+"""They would reach the builds of source distributions, or choose another environment."""
+
 
 @dataclass(frozen=True, slots=True)
 class IndexConfig:
@@ -153,11 +156,16 @@ def _manifest_entry(entry: str, folder: Path | None) -> Index | str:
 def uv_environ(config: IndexConfig, environ: Mapping[str, str] | None = None) -> dict[str, str]:
     """The whole environment to run uv in: ``environ`` (default: this process's) with ``config`` and nothing hidden.
 
-    uv's own variables that decide what gets installed are taken out and its configuration files are switched off,
-    since ``config`` already holds what they said; credentials of named indexes, caches and network limits stay.
+    uv's own variables that decide what gets installed are taken out, with those that point at another environment, and
+    its configuration files are switched off, since ``config`` already holds what they said; credentials of named
+    indexes, caches and network limits stay.
     """
     base = os.environ if environ is None else environ
-    result = {name: value for name, value in base.items() if not name.startswith("UV_") or _KEPT.fullmatch(name)}
+    result = {
+        name: value
+        for name, value in base.items()
+        if name not in _FOREIGN and (not name.startswith("UV_") or _KEPT.fullmatch(name))
+    }
     result["UV_NO_CONFIG"] = "1"
     result["UV_DEFAULT_INDEX"] = NO_INDEX_URL if config.no_index else config.index.as_uv()
     if config.extra and not config.no_index:

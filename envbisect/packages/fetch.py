@@ -15,6 +15,7 @@ from envbisect.errors import EnvironmentFailure
 from envbisect.packages.config import IndexConfig
 from envbisect.packages.sources import local_path, masked
 from envbisect.packages.store import Entry, read_entry, write_entry
+from envbisect.packages.transport import RETRIES, new_session
 
 if TYPE_CHECKING:
     import requests
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 ACCEPT: Final = (
     "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.01"  # PEP 691
 )
-RETRIES: Final = 3
-_PARALLEL: Final = 16
 _ABSENT: Final = frozenset({404, 410})
 _PARTIAL: Final = 206
 _NO_SUCH_RANGE: Final = 416
@@ -47,9 +46,10 @@ class Fetcher:
         offline: never touch the network; what is not in the cache is a failure.
     """
 
-    def __init__(self, config: IndexConfig, cache_dir: Path, *, offline: bool = False) -> None:
+    def __init__(self, config: IndexConfig, cache_dir: Path, *, offline: bool = False, retries: int = RETRIES) -> None:
         self.config = config
         self.offline = offline
+        self.retries = retries
         self.cache_dir = cache_dir
         self._lock = threading.Lock()
         self._session: requests.Session | None = None
@@ -152,7 +152,7 @@ class Fetcher:
     def _connect(self) -> requests.Session:
         with self._lock:
             if self._session is None:
-                self._session = _new_session(self.config)
+                self._session = new_session(self.config, retries=self.retries)
             return self._session
 
     def close(self) -> None:
@@ -176,30 +176,6 @@ def _body(answer: requests.Response, limit_bytes: int | None) -> bytes | None:
 
 def _as_page(entry: Entry) -> Page | None:
     return None if entry.status in _ABSENT else Page(entry.url, entry.content_type, entry.body)
-
-
-def _new_session(config: IndexConfig) -> requests.Session:
-    import requests
-    import urllib3
-    from requests.adapters import HTTPAdapter
-
-    if config.trusted_hosts:
-        urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
-    retry = urllib3.Retry(
-        total=RETRIES,
-        backoff_factor=0.5,
-        status_forcelist=(429, 500, 502, 503, 504),
-        allowed_methods=("GET",),
-        raise_on_status=False,
-        respect_retry_after_header=False,  # it may say hours
-    )
-    session = requests.Session()
-    session.headers["User-Agent"] = "envbisect"
-    for scheme in ("http://", "https://"):
-        session.mount(scheme, HTTPAdapter(pool_maxsize=_PARALLEL, max_retries=retry))
-    if config.proxy:
-        session.proxies = {"http": config.proxy, "https": config.proxy}
-    return session
 
 
 def _credentials(config: IndexConfig, environ: Mapping[str, str]) -> dict[str, tuple[str, str]]:

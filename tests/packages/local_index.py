@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import ssl
+import subprocess
 import tarfile
 import threading
 import zipfile
@@ -124,9 +126,20 @@ class Served:
         self.add_json(name, files)
 
 
+def self_signed(folder: Path) -> Path:
+    """A certificate for 127.0.0.1 and its key in one file."""
+    key, certificate = folder / "key.pem", folder / "certificate.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    command += ["-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+    command += ["-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(command, check=True, capture_output=True)
+    certificate.write_text(certificate.read_text() + key.read_text())
+    return certificate
+
+
 @contextmanager
-def serving() -> Iterator[Served]:
-    """An HTTP server on a free port of this machine, gone afterwards."""
+def serving(certificate: Path | None = None) -> Iterator[Served]:
+    """A server on a free port of this machine, gone afterwards; HTTPS if it is given a certificate with its key."""
     served = Served()
 
     class Handler(BaseHTTPRequestHandler):
@@ -166,9 +179,13 @@ def serving() -> Iterator[Served]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            server.socket = context.wrap_socket(server.socket, server_side=True)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
-        served.url = f"http://127.0.0.1:{server.server_address[1]}"
+        served.url = f"{'https' if certificate else 'http'}://127.0.0.1:{server.server_address[1]}"
         try:
             yield served
         finally:

@@ -75,6 +75,7 @@ def test_downloads_are_shared(tmp_path: Path, index: str) -> None:
 def test_the_key_is_the_build_inputs(tmp_path: Path) -> None:
     same = build_cache_dir(tmp_path, python="3.11.7", build_constraints=["a<1", "b<2"])
     assert build_cache_dir(tmp_path, python="3.11", build_constraints=["b<2", "a<1"]) == same
+    assert build_cache_dir(same, python="3.11", build_constraints=["b<2", "a<1"]) == same
     others = {
         build_cache_dir(tmp_path, python="3.10", build_constraints=["a<1", "b<2"]),
         build_cache_dir(tmp_path, python="3.11", build_constraints=["a<1"]),

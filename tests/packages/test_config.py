@@ -123,7 +123,12 @@ def test_uv_gets_everything_and_nothing_hidden(tmp_path: Path) -> None:
         keyring="subprocess",
         timeout_s=12,
     )
-    hidden = {"UV_EXCLUDE_NEWER": "2020-01-01", "UV_INDEX_URL": "https://other", "UV_PRERELEASE": "allow"}
+    hidden = {
+        "UV_EXCLUDE_NEWER": "2020-01-01",
+        "UV_INDEX_URL": "https://other",
+        "UV_PRERELEASE": "allow",
+        "PYTHONPATH": "/x",
+    }
     kept = {"UV_INDEX_CORP_PASSWORD": "secret", "UV_CACHE_DIR": "/cache", "PATH": "/bin", "https_proxy": "http://own"}
     assert uv_environ(config, hidden | kept) == kept | {
         "UV_NO_CONFIG": "1",
@@ -139,6 +144,19 @@ def test_uv_gets_everything_and_nothing_hidden(tmp_path: Path) -> None:
         "UV_HTTP_TIMEOUT": "12",
     }
     assert uv_environ(IndexConfig(no_index=True), {})["UV_DEFAULT_INDEX"] == NO_INDEX_URL
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({"PIP_CERT": "/pip.pem", "REQUESTS_CA_BUNDLE": "/requests.pem"}, "/pip.pem"),
+        ({"REQUESTS_CA_BUNDLE": "/requests.pem"}, "/requests.pem"),
+        ({"SSL_CERT_FILE": "/ssl.pem", "PIP_CERT": "/pip.pem"}, "/ssl.pem"),
+        ({}, ""),
+    ],
+)
+def test_certificates(bare: dict[str, str], variables: dict[str, str], expected: str) -> None:
+    assert read_config(environ=bare | variables).ca_certificate == expected
 
 
 def test_credentials_are_never_shown() -> None:

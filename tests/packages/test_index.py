@@ -10,11 +10,11 @@ from packaging.version import Version
 
 from envbisect.errors import EnvironmentFailure, UsageError
 from envbisect.packages.config import IndexConfig
-from envbisect.packages.fetch import Page
+from envbisect.packages.fetch import Fetcher, Page
 from envbisect.packages.pages import parse_page
 from envbisect.packages.simple import PackageIndex, moment_after, parse_filename
 from envbisect.packages.sources import Index, IndexStrategy
-from tests.packages.local_index import Served, publish, sdist, wheel
+from tests.packages.local_index import Served, publish, sdist, self_signed, serving, wheel
 
 HTML = b"""<!DOCTYPE html><html><head><base href="../files/"></head><body>
 <a href="a-1.0-py3-none-any.whl#sha256=abc" data-requires-python="&gt;=3.8" data-core-metadata="sha256=d">a-1.0</a>
@@ -168,11 +168,35 @@ def test_refusals_name_the_index_without_its_credentials(served: Served, tmp_pat
     assert host in caught.value.message
 
 
-def test_an_unreachable_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("envbisect.packages.fetch.RETRIES", 0)
+def test_an_unreachable_index(tmp_path: Path) -> None:
+    fetcher = Fetcher(IndexConfig(), tmp_path, retries=0)
     with pytest.raises(EnvironmentFailure, match=r"http://127\.0\.0\.1:9/simple/a/ cannot be reached") as caught:
-        PackageIndex(IndexConfig(Index("http://127.0.0.1:9/simple")), tmp_path).project("a")
+        fetcher.page("http://127.0.0.1:9/simple/a/")
     assert caught.value.hint
+
+
+def test_which_certificates_are_believed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    certificate = self_signed(tmp_path)
+    for variable in ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
+        monkeypatch.delenv(variable, raising=False)
+    with serving(certificate) as served:
+        served.add_json("a", [])
+        host = served.url.removeprefix("https://")
+
+        def page(config: IndexConfig) -> bool:
+            fetcher = Fetcher(config, tmp_path / "cache", retries=0)
+            try:
+                return fetcher.page(f"{served.url}/simple/a/") is not None
+            finally:
+                fetcher.close()
+
+        with pytest.raises(EnvironmentFailure, match="certificate"):
+            page(IndexConfig())
+        assert page(IndexConfig(ca_certificate=str(certificate)))
+        assert page(IndexConfig(trusted_hosts=("127.0.0.1",)))
+        assert page(IndexConfig(trusted_hosts=(host,)))
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))  # where OpenSSL finds the system's certificates
+        assert page(IndexConfig())
 
 
 def test_credentials_go_to_their_host_only(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
