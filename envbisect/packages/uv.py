@@ -120,7 +120,7 @@ class Resolver:
             question = replace(question, undated=(*question.undated, *freed))
             answer = self._ask(question)
         if answer.exit_code:
-            raise explained(answer, question, self.config)
+            raise explained(answer, question, self.config, self._project)
         return resolution_of(answer, question)
 
     def _ask(self, question: Question) -> Answer:

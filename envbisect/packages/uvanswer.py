@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import assert_never
@@ -12,7 +12,7 @@ from envbisect.errors import EnvironmentFailure, UsageError
 from envbisect.manifest.stack import Closure, GitSource, Pin
 from envbisect.packages import uvtext
 from envbisect.packages.config import IndexConfig
-from envbisect.packages.simple import parse_filename
+from envbisect.packages.simple import Project, parse_filename
 from envbisect.packages.sources import local_path, masked
 from envbisect.packages.uvtext import Failure
 
@@ -139,8 +139,8 @@ def _pin(text: str) -> Pin:
     return Pin(name, "", GitSource(url, revision))
 
 
-def explained(answer: Answer, question: Question, config: IndexConfig) -> Exception:
-    """The exception that a failed run stands for."""
+def explained(answer: Answer, question: Question, config: IndexConfig, project: Callable[[str], Project]) -> Exception:
+    """The exception that a failed run stands for. ``project`` looks a package up, to name a version's neighbours."""
     verdict = uvtext.classify(answer.stderr)
     words = masked(uvtext.reason(answer.stderr)) or f"exit code {answer.exit_code}"
     error: Exception
@@ -149,9 +149,8 @@ def explained(answer: Answer, question: Question, config: IndexConfig) -> Except
             missing = next(name for name in verdict.subjects if name in question.names())
             error = UsageError(f"no package {missing} in {config.describe()}", "Check its spelling, or add its index.")
         case Failure.NO_VERSION if not question.exact_pins().isdisjoint(verdict.subjects):
-            error = _unpublished(
-                next(pin for pin in verdict.subjects if pin in question.exact_pins()), answer, question
-            )
+            pin = next(pin for pin in verdict.subjects if pin in question.exact_pins())
+            error = _unpublished(pin, answer, question, project)
         case Failure.CONFLICT | Failure.NO_PACKAGE | Failure.NO_VERSION:
             packages = uvtext.mentioned(uvtext.plain(answer.stderr))
             error = Conflict(words + _constraint_note(config, packages), packages)
@@ -191,11 +190,17 @@ def _constraint_note(config: IndexConfig, packages: tuple[str, ...]) -> str:
     return f" (constrained by {', '.join(guilty)})" if guilty else ""
 
 
-def _unpublished(pin: str, answer: Answer, question: Question) -> UsageError:
+def _unpublished(pin: str, answer: Answer, question: Question, project: Callable[[str], Project]) -> UsageError:
     name, _, version = pin.partition("==")
     if name in uvtext.too_new(answer.stderr):
         return UsageError(
             f"{name} {version} was published after python.exclude_newer ({question.exclude_newer})",
             "Move exclude_newer behind the upload of the newest pin; it is exclusive.",
         )
-    return UsageError(f"{name} {version} is not published", "Check the version against the index.")
+    try:
+        project(name).require(version)
+    except UsageError as error:
+        return error
+    return UsageError(
+        f"uv finds no {name} {version}", "Is it on another index than the first one that has the package?"
+    )

@@ -131,6 +131,12 @@ def test_what_does_not_exist_is_the_users_error(resolver: Resolver, requirement:
         resolver.resolve([requirement], python=PYTHON)
 
 
+def test_the_neighbours_of_a_version_are_named(resolver: Resolver) -> None:
+    with pytest.raises(UsageError) as caught:
+        resolver.resolve(["top==1.5"], python=PYTHON)
+    assert caught.value.hint == "The nearest published versions are 1.0, 2.0."
+
+
 def test_no_such_python(resolver: Resolver) -> None:
     with pytest.raises(UsageError, match=r"Python 3\.77 is not on this machine"):
         resolver.resolve(["top"], python="3.77")
