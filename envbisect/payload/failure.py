@@ -17,7 +17,7 @@ MESSAGE_CHARACTERS = 300
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+")
 _PATH = re.compile(r"(?<![\w.])(?:~|\.{1,2})?(?:/[\w.+@~-]+){2,}/?")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
-_MACHINERY = ("importlib._bootstrap", "importlib._bootstrap_external", "runpy")
+_MACHINERY = ("importlib", "importlib._bootstrap", "importlib._bootstrap_external", "runpy")
 _OWN = ("envbisect_payload", "envbisect.payload")
 
 

@@ -18,6 +18,9 @@ from envbisect.burnin.request import BurninRequest
 from envbisect.burnin.result import BurninResult, CheckResult, parse_result
 
 Run = Callable[..., "Ran"]
+Script = Callable[..., list[str]]
+
+OTHER_PYTHONS = ("3.8", "3.13")
 
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="needs an interpreter with torch")
 
@@ -72,8 +75,24 @@ def run(entry: Path, tmp_path: Path) -> Run:
     return start
 
 
+def _interpreter(version: str) -> str | None:
+    """An interpreter of pyenv, which the payload's tests want in its oldest and newest kind."""
+    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    found = sorted(root.glob(f"versions/{version}.*/bin/python"))
+    return str(found[-1]) if found else None
+
+
+@pytest.fixture(params=OTHER_PYTHONS)
+def other_python(request: pytest.FixtureRequest) -> str:
+    """The oldest and the newest Python that the payload runs on."""
+    python = _interpreter(request.param)
+    if python is None:
+        pytest.skip(f"no Python {request.param} of pyenv here")
+    return python
+
+
 @pytest.fixture
-def script(tmp_path: Path) -> Callable[[str], list[str]]:
+def script(tmp_path: Path) -> Script:
     """Write a test program into the folder where the test runs; returns its command."""
 
     def write(text: str, name: str = "program.py") -> list[str]:

@@ -7,15 +7,12 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from envbisect.burnin.result import CheckStatus, FailureKind
-from tests.payload.conftest import Run
-
-Script = Callable[..., list[str]]
+from tests.payload.conftest import Run, Script
 
 
 @pytest.mark.parametrize(

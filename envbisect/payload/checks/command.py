@@ -132,7 +132,6 @@ class _Test:
 
     def _judge(self, ended: Ended, processes: List[Dict[str, Any]], wrapped: List[Dict[str, Any]]) -> CheckResult:
         ranks = ranks_of(processes, wrapped)
-        several = ranks if len(ranks) > 1 or wrapped else []
         if ended.pattern is not None:
             pattern = self._request["classify"]["bad_if"]
             failure = make_failure(FailureKind.PATTERN, "output matches bad_if", pattern=pattern)
@@ -154,10 +153,10 @@ class _Test:
         elif ended.exit_code == 0:
             result = make_result("command", Status.PASS, "exit code 0")
         else:
-            failure = primary_failure(ended.exit_code, ended.pid, processes, several)
+            failure = primary_failure(ended.exit_code, ended.pid, processes, ranks)
             what = "%s: %s" % (failure["type"], failure["message"]) if failure["type"] else failure["message"]
             result = make_result("command", Status.FAIL, what, failure=failure)
-        result["ranks"] = several
+        result["ranks"] = ranks
         return result
 
     # --- ranks ----------------------------------------------------------------------------------------------------
