@@ -71,15 +71,24 @@ class _Build:
         movable = [delta for delta in written.deltas if delta.mover in self.movers]
         if ends is not None:
             movable = self._with_closures(movable, ends)
-        axes, notes = self._axes(movable, ends)
         components = self._common(written, {unmovable.key: unmovable.stays for unmovable in stays})
+        axes, notes = self._axes(movable, ends, components)
         packages = None
         if ends is not None and self.index is not None:
             packages = self._packages(axes, ends, self.index)
         return Lattice(
             axes=axes,
             unmovable=stays,
-            notes=(*self._difference_notes(written, components), *notes, *_package_notes(packages)),
+            notes=tuple(
+                dict.fromkeys(
+                    (
+                        *self._difference_notes(written, components),
+                        *self._end_notes(ends),
+                        *notes,
+                        *_package_notes(packages),
+                    )
+                )
+            ),
             components=components,
             folder=self.good.folder,
             packages=packages,
@@ -126,10 +135,12 @@ class _Build:
         others = [delta for delta in written if not delta.key.startswith(PACKAGES)]
         return sorted((*others, *moved), key=lambda delta: delta.key)
 
-    def _axes(self, movable: Sequence[Delta], ends: tuple[End, End] | None) -> tuple[tuple[Axis, ...], tuple[str, ...]]:
+    def _axes(
+        self, movable: Sequence[Delta], ends: tuple[End, End] | None, components: Mapping[str, Value]
+    ) -> tuple[tuple[Axis, ...], tuple[str, ...]]:
         declared = {**self.bad.axes, **self.good.axes}
         scene = Scene(
-            components=self.good.components(),
+            components=components,
             folder=self.good.folder,
             declared=declared,
             index=self.index,
@@ -194,6 +205,19 @@ class _Build:
             f"{delta.key} differs ({delta.good} → {delta.bad}): it follows from other components and is no axis"
             for delta in written.derived
         ]
+        return notes
+
+    def _end_notes(self, ends: tuple[End, End] | None) -> list[str]:
+        if ends is None:
+            return []
+        manifests = (self.good, self.bad)
+        notes = [note for end in ends for note in end.notes]
+        if all(manifest.python.version is None for manifest in manifests):
+            notes.append(f"no manifest pins Python: it is {ends[0].closure.python}")
+        if not all(
+            manifest.python.exclude_newer or end.complete for manifest, end in zip(manifests, ends, strict=True)
+        ):
+            notes.append(f"what floats resolves as of {self.moment}; python.exclude_newer pins that")
         return notes
 
     def _python(self, value: Value) -> str:

@@ -51,7 +51,8 @@ def resolve_end(manifest: Manifest, index: PackageSource, *, python: str, moment
             f"{problem.reason}",
             "install its build tools, or pin a version that has a wheel",
         ) from problem
-    return End(restored(answer.closure, git_pins(packages, manifest.folder)), answer.parents)
+    closure = restored(answer.closure, git_pins(packages, manifest.folder))
+    return End(closure, answer.parents, notes=answer.notes)
 
 
 def completed(manifest: Manifest, end: End, other: End) -> End:

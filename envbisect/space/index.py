@@ -48,10 +48,14 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The full closure, and for every distribution in it who asked for it (empty: only the requirements did)."""
+    """The full closure, and for every distribution in it who asked for it (empty: only the requirements did).
+
+    ``notes`` is what the resolver warns of: a yanked version, an index without upload times.
+    """
 
     closure: Closure
     parents: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 class RequirementsConflict(Exception):  # noqa: N818 - an outcome that teaches the space, never shown as it is

@@ -11,11 +11,15 @@ from envbisect.space.deltas import same_version
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """One end, resolved. ``complete`` closures were taken as they are, whatever their metadata says."""
+    """One end, resolved. ``complete`` closures were taken as they are, whatever their metadata says.
+
+    ``parents`` says for every package which others ask for it; ``notes`` is what the resolver warned of.
+    """
 
     closure: Closure
     parents: Mapping[str, tuple[str, ...]]
     complete: bool = False
+    notes: tuple[str, ...] = ()
 
     def as_of(self, exclude_newer: str) -> End:
         """The same end, to be built with the build dependencies of another moment."""

@@ -1,8 +1,9 @@
 """From an infeasible point to the nearest feasible one. Pure: integers in, integers out.
 
 The rule was measured on real regressions: take the first violated pair, move either axis of it just as far as clears
-*that pair*, and search by uniform cost. Where neither axis can clear the pair alone, both move; with that, the first
-point found is of minimal cost (the property test compares with brute force).
+*that pair*, and search by cost: steps moved, and as a lower bound of what is still to come one step for each violation
+that shares no axis with another. Where neither axis can clear the pair alone, both move; with that, the first point
+found is of minimal cost (the property test compares with brute force).
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ from envbisect.space.model import Configuration
 Matrix: TypeAlias = tuple[tuple[bool, ...], ...]
 HELD_WEIGHT: Final = 1000
 """A step of an axis that the search has just moved counts as so many: its companions move, not itself."""
+
+GREED: Final = 100
+"""How much more than the way so far the way that is left counts, once the search for the nearest point gave up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +39,26 @@ class Feasibility:
 
     def violation(self, point: Configuration) -> tuple[int, ...]:
         """The first axis, or pair of axes, that metadata rules out at ``point``; empty if there is none."""
+        return next(self.violations(point), ())
+
+    def violations(self, point: Configuration) -> Iterator[tuple[int, ...]]:
+        """Every axis and every pair of axes that metadata rules out at ``point``."""
         for axis, possible in self.alone.items():
             if not possible[point[axis]]:
-                return (axis,)
+                yield (axis,)
         for (one, other), possible_pairs in self.pairs.items():
             if not possible_pairs[point[one]][point[other]]:
-                return (one, other)
-        return ()
+                yield (one, other)
+
+    def least_movement(self, point: Configuration, weights: Sequence[int]) -> int:
+        """A lower bound of the cost of clearing ``point``: violations without a common axis need a step each."""
+        met: set[int] = set()
+        bound = 0
+        for violated in self.violations(point):
+            if met.isdisjoint(violated):
+                met.update(violated)
+                bound += min(weights[axis] for axis in violated)
+        return bound
 
     def possible(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
         """Whether two (axis, step) can be had together; the first axis is the lower one."""
@@ -76,7 +93,7 @@ def nearest(
     held: frozenset[int] = frozenset(),
     movable: frozenset[int],
     rejected: Mapping[Configuration, frozenset[int]] | None = None,
-    max_expanded: int = 20_000,
+    max_expanded: int = 5_000,
 ) -> Iterator[Configuration]:
     """Feasible points by increasing cost of leaving ``asked``; ``asked`` itself is the first if it is feasible.
 
@@ -85,30 +102,55 @@ def nearest(
         movable: the axes that may move at all.
         rejected: read after a point was given out: a caller who finds it infeasible for another reason puts it here
             with the axes to move next, and the neighbours along these axes join the search.
-        max_expanded: how many points are looked at before the search gives up.
+        max_expanded: how many points are looked at before any near point will do instead of the nearest.
     """
     weights = [HELD_WEIGHT if axis in held else 1 for axis in range(len(asked))]
-    best: dict[Configuration, int] = {asked: 0}
-    queue: list[tuple[int, Configuration]] = [(0, asked)]
-    done: set[Configuration] = set()
-    while queue and len(done) < max_expanded:
-        cost, point = heapq.heappop(queue)
-        if point in done:
-            continue
-        done.add(point)
-        violated = feasibility.violation(point)
-        if violated:
-            following = feasibility.clearings(point, violated)
-        else:
+    search = _Search(asked, feasibility, weights, movable, {} if rejected is None else rejected)
+    for greed in (1, GREED):
+        found = False
+        for point in search.points(greed, max_expanded):
+            found = True
             yield point
-            following = _neighbours(point, feasibility.sizes, (rejected or {}).get(point, frozenset()))
-        for other in following:
-            if any(axis not in movable for axis in _changed(point, other)):
-                continue
-            total = cost + distance(point, other, weights)
-            if total < best.get(other, total + 1):
-                best[other] = total
-                heapq.heappush(queue, (total, other))
+        if found:
+            return
+
+
+@dataclass(frozen=True)
+class _Search:
+    asked: Configuration
+    feasibility: Feasibility
+    weights: Sequence[int]
+    movable: frozenset[int]
+    rejected: Mapping[Configuration, frozenset[int]]
+
+    def points(self, greed: int, max_expanded: int) -> Iterator[Configuration]:
+        """Feasible points, best first; what is still to come counts ``greed`` times."""
+        best: dict[Configuration, int] = {self.asked: 0}
+        queue: list[tuple[int, int, Configuration]] = [(0, 0, self.asked)]  # (promise, cost, point)
+        given: set[Configuration] = set()
+        for _ in range(max_expanded):
+            if not queue:
+                return
+            _, cost, point = heapq.heappop(queue)
+            if cost > best[point]:
+                continue  # reached again, and cheaper
+            if point not in given and not self.feasibility.violation(point):
+                given.add(point)
+                yield point
+            for other in self._following(point):
+                total = cost + distance(point, other, self.weights)
+                if total < best.get(other, total + 1):
+                    best[other] = total
+                    still = self.feasibility.least_movement(other, self.weights)
+                    heapq.heappush(queue, (total + greed * still, total, other))
+
+    def _following(self, point: Configuration) -> Iterator[Configuration]:
+        violated = self.feasibility.violation(point)
+        if violated:
+            points = self.feasibility.clearings(point, violated)
+        else:
+            points = _neighbours(point, self.feasibility.sizes, self.rejected.get(point, frozenset()))
+        return (other for other in points if self.movable.issuperset(_changed(point, other)))
 
 
 def distance(one: Configuration, other: Configuration, weights: Sequence[int]) -> int:

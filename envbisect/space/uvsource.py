@@ -18,19 +18,17 @@ class UvPackages:
 
     Args:
         config: where packages come from.
-        cache_dir: for pages and metadata; outlives the run.
-        uv_cache_root: the root of uv's caches, one for each set of build inputs; default: below ``cache_dir``.
+        cache_dir: for pages and metadata, and in ``uv-resolve`` for uv: one cache for each set of build inputs, apart
+            from the cache that environments are installed from. Outlives the run.
         offline: use only what is cached.
     """
 
-    def __init__(
-        self, config: IndexConfig, cache_dir: Path, *, uv_cache_root: Path | None = None, offline: bool = False
-    ) -> None:
+    def __init__(self, config: IndexConfig, cache_dir: Path, *, offline: bool = False) -> None:
         from envbisect.packages.metadata import MetadataReader
         from envbisect.packages.simple import PackageIndex
 
         self._config = config
-        self._uv_root = uv_cache_root or cache_dir / "uv"
+        self._uv_root = cache_dir / "uv-resolve"
         self._offline = offline
         self._index = PackageIndex(config, cache_dir / "index", offline=offline)
         self._metadata = MetadataReader(self._index)
@@ -89,7 +87,11 @@ class UvPackages:
             raise RequirementsConflict(conflict.reason, conflict.packages) from conflict
         except BuildFailed as failure:
             raise SourceBuildFailed(str(failure), failure.pin) from failure
-        return Answer(resolution.closure, resolution.via)
+        notes = [f"uv: {note}" for note in resolution.notes]
+        if resolution.undated:
+            names = ", ".join(resolution.undated)
+            notes.append(f"an index without upload times: no cut-off moment applies to {names}")
+        return Answer(resolution.closure, resolution.via, tuple(notes))
 
     def _resolver(self, question: Question) -> Resolver:
         from envbisect.packages.caches import build_cache_dir

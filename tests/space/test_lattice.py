@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from envbisect.errors import EnvbisectError, EnvironmentFailure, UsageError
 from envbisect.keys.spec import Mover
+from envbisect.manifest import load
 from envbisect.manifest.freeze import read_freeze
 from envbisect.manifest.stack import Pin
 from envbisect.space import (
@@ -200,6 +201,7 @@ def test_every_point_realises_to_a_solution_of_what_it_asks(tmp_path: Path) -> N
     space = simple(tmp_path)
     for asked in points(space):
         outcome = realised(space, asked)
+        assert space.possible(asked) is (outcome.point == asked)
         have = pins(outcome)
         for axis, step in zip(space.axes, outcome.point, strict=True):
             assert have.get(axis.key.removeprefix("python.packages.")) == axis.steps[step].value
@@ -563,3 +565,19 @@ def test_nothing_near_is_infeasible_and_says_why(tmp_path: Path) -> None:
     assert (outcome.build, "num==1" in outcome.reason) == (False, True)
     with pytest.raises(UsageError, match="no stack to change"):
         space.exact((0, 1), {})
+
+
+def test_a_user_is_told_what_was_assumed(tmp_path: Path) -> None:
+    world = World({"tool": {"1": [], "2": []}})
+    ends = []
+    for name, version in (("good", "1"), ("bad", "2")):
+        path = tmp_path / f"{name}.toml"
+        path.write_text(f'schema = 1\n[cuda]\ncudnn = "9.{version}"\n[python.packages]\ntool = "{version}"\n')
+        ends.append(load(path))
+    space = build_space(*ends, movers=VENV, moment=MOMENT, index=world, default_python="3.12")
+    assert space.notes == (
+        "cuda.cudnn differs (9.1 → 9.2): it follows from other components and is no axis",
+        "no manifest pins Python: it is 3.12",
+        f"what floats resolves as of {MOMENT}; python.exclude_newer pins that",
+    )
+    assert "cuda.cudnn" not in realised(space, (0,)).stack.components

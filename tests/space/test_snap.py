@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from itertools import islice, product
 
 from hypothesis import given, settings
@@ -104,3 +105,20 @@ def test_the_search_gives_up_after_its_bound() -> None:
     never = ((False,) * 5,) * 5
     world = Feasibility((4, 4, 4), {}, {(0, 1): ((True,) * 5,) * 5, (1, 2): never})
     assert list(nearest((0, 0, 0), world, movable=frozenset({0, 1, 2}), max_expanded=3)) == []
+
+
+def test_where_the_nearest_is_too_far_any_near_point_will_do() -> None:
+    """Sixteen axes of which every pair of neighbours conflicts almost everywhere but at the ends."""
+    count, top = 16, 12
+    dice = random.Random(3)
+    steps = range(top + 1)
+    pairs = {
+        (i, i + 1): tuple(tuple(a == b == 0 or a == b == top or dice.random() < 0.15 for b in steps) for a in steps)
+        for i in range(count - 1)
+    }
+    world = Feasibility((top,) * count, {}, pairs)
+    asked = tuple(dice.randint(0, top) for _ in range(count))
+    exact = next(nearest(asked, world, movable=frozenset(range(count)), max_expanded=20_000))
+    rough = next(nearest(asked, world, movable=frozenset(range(count)), max_expanded=100))
+    assert not world.violation(rough)
+    assert distance(asked, rough, [1] * count) >= distance(asked, exact, [1] * count)

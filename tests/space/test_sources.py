@@ -45,7 +45,7 @@ def scene(
     components: Mapping[str, Value] | None = None,
     pythons: tuple[str, ...] = ("3.11",),
 ) -> Scene:
-    return Scene(components or {}, folder, declared or {}, index, pythons, "")
+    return Scene({"code.repo": "."} if components is None else components, folder, declared or {}, index, pythons, "")
 
 
 def values(delta: Delta, where: Scene) -> list[Value]:
@@ -185,6 +185,7 @@ def test_a_folder_without_repository_is_a_usage_error(tmp_path: Path) -> None:
         propose(Delta("code.rev", "a", "b"), scene(folder=tmp_path))
 
 
-def test_a_remote_repository_is_a_flag() -> None:
-    where = scene(components={"code.repo": "https://host/x.git"})
+@pytest.mark.parametrize("components", [{"code.repo": "https://host/x.git"}, {}], ids=["remote", "two repositories"])
+def test_without_one_local_repository_revisions_are_a_flag(components: Mapping[str, Value]) -> None:
+    where = scene(components=components)
     assert propose(Delta("code.rev", "a", "b"), where).axis.source is StepSource.FLAG

@@ -31,7 +31,7 @@ def propose(delta: Delta, scene: Scene) -> Proposal | None:
     """
     if delta.key != CODE_REV or not isinstance(delta.good, str) or not isinstance(delta.bad, str):
         return None
-    repository = scene.components.get(CODE_REPO, ".")
+    repository = scene.components.get(CODE_REPO)  # two repositories have no common history
     if not isinstance(repository, str) or is_url(repository):
         return None
     history = first_parent_history(scene.folder / repository, delta.good, delta.bad)

@@ -18,7 +18,7 @@ class Scene:
     """What sources may look at.
 
     Attributes:
-        components: the components of the good end; relative paths mean ``folder``.
+        components: what both ends have in common; relative paths mean ``folder``.
         declared: the steps that the manifests declare, by key (``[axes]``), both endpoints in them.
         index: the package index; None when no package moves in this run.
         pythons: the Python versions of this run: both ends, or one.
