@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations
 from math import prod
 
 from envbisect.manifest.stack import ABSENT, Value
@@ -76,14 +76,13 @@ def _bundles(packages: PackageLattice) -> tuple[tuple[str, ...], ...]:
 
 def _infeasible_pairs(packages: PackageLattice) -> float:
     """Over all Pythons of the run; a step that is impossible by itself rules out all its pairs."""
-    impossible = total = 0
+    possible = total = 0
     for python_step in range(len(packages.pythons)):
         table = packages.table(python_step)
         for one, other in combinations(packages.axes, 2):
-            for a, b in product(one.steps, other.steps):
-                total += 1
-                impossible += not table.possible((one.position, a), (other.position, b))
-    return impossible / total if total else 0.0
+            total += len(one.values) * len(other.values)
+            possible += table.count_possible(one.position, other.position)
+    return 1 - possible / total if total else 0.0
 
 
 def _riders(packages: PackageLattice) -> Iterator[Rider]:

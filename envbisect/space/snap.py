@@ -60,13 +60,18 @@ class Feasibility:
                 bound += min(weights[axis] for axis in violated)
         return bound
 
-    def possible(self, one: tuple[int, int], other: tuple[int, int]) -> bool:
-        """Whether two (axis, step) can be had together; the first axis is the lower one."""
-        for axis, step in (one, other):
-            if axis in self.alone and not self.alone[axis][step]:
-                return False
-        table = self.pairs.get((one[0], other[0]))
-        return table is None or table[one[1]][other[1]]
+    def count_possible(self, one: int, other: int) -> int:
+        """How many pairs of steps of two axes, ``one`` the lower, can be had together."""
+        ones, others = (self.alone.get(axis, (True,) * (self.sizes[axis] + 1)) for axis in (one, other))
+        table = self.pairs.get((one, other))
+        if table is None:
+            return sum(ones) * sum(others)
+        return sum(
+            fits and possible
+            for row, row_possible in zip(table, ones, strict=True)
+            if row_possible
+            for fits, possible in zip(row, others, strict=True)
+        )
 
     def clearings(self, point: Configuration, violated: tuple[int, ...]) -> Iterator[Configuration]:
         """Points that clear ``violated`` with the least movement in each direction."""

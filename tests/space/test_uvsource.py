@@ -80,3 +80,19 @@ def test_a_realised_point_is_exactly_what_was_resolved(tmp_path: Path, source: U
     assert outcome.stack.closure is not None
     lines = [pin.requirement() for pin in outcome.stack.closure.pins]
     assert source.resolve(Question("3.11", tuple(lines))).closure.pins == outcome.stack.closure.pins
+
+
+def test_a_derived_prerelease_comes_back_as_it_was(tmp_path: Path) -> None:
+    releases: Releases = {
+        "eb-app": {"1": [], "2": ["eb-dep"], "3": ["eb-dep>=2.0rc1"]},
+        "eb-dep": {"1.0": [], "2.0rc1": [], "2.0rc2": []},
+    }
+    config = read_config([publish(tmp_path / "index", releases)], folder=tmp_path, environ={"HOME": str(tmp_path)})
+    good = manifest(tmp_path, "good", {"eb-app": "1"})
+    bad = manifest(tmp_path, "bad", {"eb-app": "3", "eb-dep": "2.0rc1"})
+    source = UvPackages(config, tmp_path / "cache")
+    space = build_space(good, bad, movers=VENV, moment=MOMENT, index=source)
+    outcome = space.realise((1,))
+    assert isinstance(outcome, Realised)
+    assert outcome.stack.closure is not None
+    assert outcome.stack.closure.version("eb-dep") == "2.0rc1"
