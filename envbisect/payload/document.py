@@ -186,7 +186,8 @@ class ResultWriter:
 
     def flag(self, name: str, asked: object, read_back: object) -> None:
         """Say what a flag was set to and what torch answers when it is asked."""
-        self._document["flags"][name] = {"asked": asked, "read_back": read_back}
+        plain = read_back if isinstance(read_back, (str, int, float, bool, type(None))) else repr(read_back)
+        self._document["flags"][name] = {"asked": asked, "read_back": plain}
 
     def fault(self, kind: FaultKind, message: str) -> None:
         """Add a problem of the burn-in itself."""

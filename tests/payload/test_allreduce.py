@@ -92,6 +92,7 @@ def test_a_corrupted_receive_on_one_rank_alone_is_seen(run: Run, plant: Plant) -
     assert "rank 1 sees" in check.detail
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [

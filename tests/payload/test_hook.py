@@ -140,6 +140,27 @@ def test_an_import_that_fails_first_and_works_later_still_gets_its_flags(
     assert ran.result.torch == "9.9"
 
 
+def test_looking_for_torch_is_not_importing_it(run: Run, script: Script, tmp_path: Path) -> None:
+    """Libraries ask ``find_spec("torch")`` before anybody imports it."""
+    (tmp_path / "work" / "torch.py").write_text(
+        "__version__ = '9.9'\n_n = [7]\ndef set_num_threads(n): _n[0] = n\ndef get_num_threads(): return _n[0]\n"
+    )
+    program = (
+        "import importlib.machinery, importlib.util, inspect\n"
+        "for _ in range(2):\n"
+        "    assert importlib.util.find_spec('torch').origin.endswith('torch.py')\n"
+        "import torch\n"
+        "assert torch.get_num_threads() == 3\n"
+        "assert type(torch.__loader__) is type(torch.__spec__.loader) is importlib.machinery.SourceFileLoader\n"
+        "assert '_n = [7]' in inspect.getsource(torch)\n"
+        "torch.set_num_threads(5)\n"
+        "importlib.reload(torch)\n"
+        "assert torch.get_num_threads() == 7, 'a reload is the program starting over'\n"
+    )
+    ran = run(command=script(program), torch={"threads": 3})
+    assert ran.only().status is CheckStatus.PASS, ran.only().output_tail
+
+
 def test_an_exec_of_another_program_keeps_the_verdict(run: Run, script: Script) -> None:
     program = "import os, sys\nos.execv(sys.executable, [sys.executable, '-c', 'raise BufferError(1)'])\n"
     failure = run(command=script(program)).only().failure

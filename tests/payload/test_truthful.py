@@ -50,6 +50,7 @@ def test_a_crash_names_the_check_in_flight_and_keeps_the_earlier_ones(run: Run, 
     assert observation.of("repeat.sum").state is SymptomState.ABSENT
 
 
+@pytest.mark.slow
 def test_a_check_that_hangs_says_where(run: Run, planted: dict[str, str]) -> None:
     environ = {**planted, "PLANT": "time.sleep(60)"}
     ran = run(checks=["repeat.cumsum"], environ=environ, timeout_s=4)

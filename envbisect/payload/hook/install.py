@@ -49,8 +49,10 @@ def _chain_excepthook(record: ProcessRecord) -> None:
     following = sys.excepthook
 
     def excepthook(kind: Any, error: Any, traceback: Any) -> None:
-        record.exception(error)
-        following(kind, error, traceback)
+        try:
+            record.exception(error)
+        finally:
+            following(kind, error, traceback)
 
     sys.excepthook = excepthook
 
@@ -59,9 +61,11 @@ def _threads(record: ProcessRecord, threading: Any) -> None:
     following = threading.excepthook
 
     def excepthook(facts: Any) -> None:
-        if facts.exc_value is not None:
-            record.thread_exception(facts.exc_value)
-        following(facts)
+        try:
+            if facts.exc_value is not None:
+                record.thread_exception(facts.exc_value)
+        finally:
+            following(facts)
 
     threading.excepthook = excepthook
 

@@ -11,21 +11,22 @@ Action = Callable[[ModuleType], None]
 
 
 class PostImportFinder:
-    """A finder that finds nothing itself: it lets the others find a module and adds an action to its loading."""
+    """A finder that finds nothing itself: it lets the others find a module and adds an action to its loading.
+
+    Looking is not importing (``importlib.util.find_spec("torch")`` is how libraries ask whether torch is there), so
+    an action waits until its module has really been loaded, once.
+    """
 
     def __init__(self, actions: Dict[str, Action]) -> None:
         self._actions = actions
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Optional[ModuleSpec]:
-        """The spec that the other finders give, its loader made to call the action once."""
-        action = self._actions.pop(name, None)
-        if action is None:
+        """The spec that the other finders give, with a loader that calls the action."""
+        if name not in self._actions:
             return None
         spec = self._elsewhere(name, path, target)
-        if spec is None or spec.loader is None:
-            self._actions[name] = action  # not there yet: a later import may find it
-            return spec
-        self._wrap(spec.loader, name, action)
+        if spec is not None and spec.loader is not None:
+            spec.loader = ActingLoader(spec.loader, self._loaded)  # type: ignore[assignment]
         return spec
 
     def _elsewhere(self, name: str, path: Any, target: Any) -> Optional[ModuleSpec]:
@@ -38,19 +39,34 @@ class PostImportFinder:
                 return spec
         return None
 
-    def _wrap(self, loader: Any, name: str, action: Action) -> None:
-        execute = loader.exec_module
-
-        def exec_module(module: ModuleType) -> None:
-            del loader.exec_module  # back to the class's own: the module keeps the loader that it would have had
-            try:
-                execute(module)
-            except BaseException:
-                self._actions[name] = action  # the program may try again
-                raise
+    def _loaded(self, module: ModuleType) -> None:
+        action = self._actions.pop(module.__name__, None)
+        if action is not None:
             action(module)
 
-        loader.exec_module = exec_module
+
+class ActingLoader:
+    """Stands in for a loader until the module is executed; the module keeps the loader that it would have had."""
+
+    def __init__(self, loader: Any, loaded: Action) -> None:
+        self._loader = loader
+        self._loaded = loaded
+
+    def create_module(self, spec: ModuleSpec) -> Optional[ModuleType]:
+        """As the loader does."""
+        module: Optional[ModuleType] = self._loader.create_module(spec)
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Execute the module; if that works, act."""
+        module.__loader__ = self._loader
+        if module.__spec__ is not None:
+            module.__spec__.loader = self._loader
+        self._loader.exec_module(module)
+        self._loaded(module)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loader, name)
 
 
 def after_import(actions: Dict[str, Action]) -> None:

@@ -84,11 +84,14 @@ class ProcessRecord:
 
     def at_exit(self) -> None:
         """The last word. ``sys.last_value`` is set even when the program replaced ``sys.excepthook``."""
-        self._mine()
-        last = getattr(sys, "last_value", None)
-        if isinstance(last, BaseException):
-            self.exception(last)
-        self.write()
+        try:
+            self._mine()
+            last = getattr(sys, "last_value", None)
+            if isinstance(last, BaseException):
+                self.exception(last)
+            self.write()
+        except Exception:  # a program may leave its interpreter in any state; its output must not change for it
+            return
 
     def write(self) -> None:
         """Replace the record's file; a test that removed the folder or filled the disk is not disturbed."""
