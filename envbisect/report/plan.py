@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 Json = Mapping[str, Any]
 
+LARGEST_ORDER: Final = 2
+"""Changes of one culprit that are told apart in the prior; beyond, they are summed up."""
+
 MOST_LEFT_OUT: Final = 3
 """Versions of one axis whose reason for being left out is spelled out."""
 
@@ -63,14 +66,20 @@ def _expected(document: Json, console: Console) -> None:
     expected, runtime = document["expected"], document["runtime"]
     points = document["configurations"]
     console.print()
-    console.print(f"Runtime {runtime['name']}: {one_line(runtime['why'])}")
+    console.print(f"Runtime {one_line(runtime['why'])}")
     console.print(f"{count(len(document['axes']), 'axis', 'axes')}, {count(points, 'configuration')}")
     if document["axes"]:
         longest = duration(expected["hours_at_most"] * 3600)
         console.print(f"Expected: {expected['endpoints']} runs of both ends, then about {expected['probes']:g} probes")
         console.print(f"          (if the test never disagrees with itself; at most {longest}, builds aside)")
-        console.print(f"Before the first probe: {_prior(document['prior'])}", style="dim")
+        console.print(f"Held likely before the first probe: {_prior(document['prior'])}", style="dim")
 
 
 def _prior(prior: Json) -> str:
-    return ", ".join(f"{one_line(str(name)).replace('_', ' ')} {shown(value)}" for name, value in prior.items())
+    """``one change 60 %, 2 changes 28 %, …``: what is held likely before anything is seen."""
+    masses = {int(order): entry["mass"] for order, entry in prior["orders"].items()}
+    told = [f"{count(order, 'change')} {round(masses[order] * 100)} %" for order in masses if order <= LARGEST_ORDER]
+    rest = sum(mass for order, mass in masses.items() if order > LARGEST_ORDER)
+    told += [f"more {round(rest * 100)} %"] if rest else []
+    told.append(f"several culprits {round(prior['several'] * 100)} %")
+    return ", ".join(told)

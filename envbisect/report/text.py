@@ -60,8 +60,9 @@ def _culprit(culprit: Json, console: Console) -> None:
     _certificate(culprit, console)
     if culprit["reversal"]:
         console.print()
-        console.print("The bad stack with the culprit put back")
+        console.print("Undone in the bad stack")
         table = plain_table("", "", indent=4)
+        table.show_header = False
         for key, effect in culprit["reversal"].items():
             table.add_row("", "everything above" if key == "all" else f"only {key}", str(effect).replace("-", " "))
         console.print(table)
