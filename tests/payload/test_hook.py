@@ -53,6 +53,10 @@ def test_loader_defaults_hold_only_where_the_program_gives_none(run: Run, script
         "c = Mine(data, 1, False, None, None, 2, prefetch_factor=5)\n"
         "assert (c.num_workers, c.prefetch_factor) == (2, 5)\n"
         "assert [int(x) for x in a] == data\n"
+        "try:\n"
+        "    DataLoader(data, batch=1)\n"
+        "except TypeError as error:\n"
+        "    assert '__init__() got an unexpected keyword argument' in str(error), error\n"
     )
     table = {"num_workers": 1, "prefetch_factor": 3, "persistent_workers": True, "start_method": "fork"}
     ran = run(command=script(program), dataloader=table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, Mapping
 
 ARGUMENTS = {
     "num_workers": "num_workers",
@@ -34,11 +34,20 @@ def set_defaults(loader: Any, table: Dict[str, Any], made: Callable[[], None]) -
     @functools.wraps(original)
     def __init__(self: Any, *arguments: Any, **options: Any) -> None:  # noqa: N807 - it replaces a constructor
         made()
-        given = signature.bind_partial(self, *arguments, **options).arguments
-        workers = given.get("num_workers", table.get("num_workers", 0))
-        for key, value in table.items():
-            if ARGUMENTS[key] not in given and (workers or key not in NEED_WORKERS):
-                options[ARGUMENTS[key]] = value
-        original(self, *arguments, **options)
+        try:
+            given = signature.bind_partial(self, *arguments, **options).arguments
+        except TypeError:  # the constructor shall say so itself
+            given = dict.fromkeys(signature.parameters)
+        original(self, *arguments, **options, **defaults_for(table, given))
 
     loader.__init__ = __init__
+
+
+def defaults_for(table: Dict[str, Any], given: Mapping[str, Any]) -> Dict[str, Any]:
+    """The arguments to add to those that the caller gave."""
+    workers = given.get("num_workers", table.get("num_workers", 0))
+    return {
+        ARGUMENTS[key]: value
+        for key, value in table.items()
+        if ARGUMENTS[key] not in given and (workers or key not in NEED_WORKERS)
+    }
