@@ -161,6 +161,7 @@ def _run(folder: SessionFolder, options: RunOptions, prepared: Prepared, on_even
         prepared.test,
         on_event,
         lambda message: _record_fault(journal, message),
+        workdir=Path(prepared.setting.workdir) if prepared.setting.workdir else None,
     )
     engine = Engine(campaign, executor, journal, folder, on_event, options.max_hours)
     try:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from typing import Final
+from pathlib import Path
+from typing import Final, Protocol
 
 from envbisect.errors import UsageError
 from envbisect.search import Outcome
@@ -13,10 +14,10 @@ from envbisect.session.ask import Ask, NotBuilt, NotFeasible, Purpose, Ran, Repl
 from envbisect.session.campaign import Answer, Campaign
 from envbisect.session.codec import ask_data, ask_of, reply_data, reply_of
 from envbisect.session.events import Note, Phase, PhaseChanged, ProbeFinished, ProbeStarted, Subscriber
-from envbisect.session.executor import Executor
 from envbisect.session.journal import Journal, RecordType
 from envbisect.session.oracle import failed
 from envbisect.session.store import SessionFolder
+from envbisect.space.model import Axis
 
 PHASES: Final = {
     Purpose.ENDPOINT: Phase.ENDPOINTS,
@@ -25,6 +26,27 @@ PHASES: Final = {
     Purpose.REVERSAL: Phase.VERIFICATION,
     Purpose.NAMING: Phase.NAMING,
 }
+
+
+class Answering(Protocol):
+    """Whoever answers asks: the executor, or a simulated world."""
+
+    @property
+    def built(self) -> int:
+        """Environments made so far."""
+        ...
+
+    @property
+    def space(self) -> HasAxes: ...
+
+    def answer(self, ask: Ask, number: int, folder: Path) -> Reply: ...
+
+
+class HasAxes(Protocol):
+    """As much of a space as is needed to name a configuration."""
+
+    @property
+    def axes(self) -> tuple[Axis, ...]: ...
 
 
 @dataclass
@@ -37,7 +59,7 @@ class Engine:
     """
 
     campaign: Campaign
-    executor: Executor
+    executor: Answering
     journal: Journal
     folder: SessionFolder
     notify: Subscriber

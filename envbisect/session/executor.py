@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -41,6 +41,7 @@ class Executor:
 
     Attributes:
         faults: called with one line for every infrastructure fault, before it is retried.
+        workdir: where the test runs, if not in the manifest's folder.
         built: environments made so far (reused ones are not counted).
     """
 
@@ -49,6 +50,7 @@ class Executor:
     test: BurninLike
     notify: Subscriber
     faults: Callable[[str], None]
+    workdir: Path | None = None
     pause_s: float = 2.0
     built: int = 0
     _failed_builds: dict[str, str] = field(default_factory=dict)
@@ -81,6 +83,8 @@ class Executor:
         return self.space.realise(ask.configuration)
 
     def _run(self, realised: Realised, number: int, folder: Path) -> Reply:
+        if self.workdir is not None:
+            realised = replace(realised, stack=replace(realised.stack, folder=self.workdir))
         environment = self._prepare(realised, number)
         if isinstance(environment, NotBuilt):
             return environment

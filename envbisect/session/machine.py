@@ -56,6 +56,7 @@ def settle(options: RunOptions, good: Manifest, bad: Manifest) -> tuple[Setting,
         index=named.python.index,
         index_folder=str(named.folder),
         notes=tuple(dict.fromkeys((*good.notes, *bad.notes))),
+        workdir=str(Path.cwd()) if options.command else None,
     )
     return setting, chosen
 

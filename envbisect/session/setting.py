@@ -19,6 +19,7 @@ class Setting:
         input_folders: folders of both manifests.
         index: ``python.index`` of the manifests, relative to ``index_folder``; empty for what pip and uv are
             configured with.
+        workdir: where a test given on the command line runs; None is the good manifest's folder.
         notes: what the manifests' readers want the user to know.
     """
 
@@ -31,6 +32,7 @@ class Setting:
     index: tuple[str, ...]
     index_folder: str
     notes: tuple[str, ...]
+    workdir: str | None = None
 
     def to_document(self) -> dict[str, Any]:
         return asdict(self)

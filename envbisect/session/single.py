@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +25,18 @@ def run_single(options: RunOptions, moment: str, scratch: Path) -> dict[str, Any
         raise EnvironmentFailure(
             f"{options.good} cannot be installed: {realised.reason}", "correct its pins; `envbisect plan` shows more"
         )
+    stack = realised.stack
+    if prepared.setting.workdir:
+        stack = replace(stack, folder=Path(prepared.setting.workdir))
     folder = scratch / "probe"
     folder.mkdir()
     try:
-        environment = prepared.runtime.prepare(realised.stack)
+        environment = prepared.runtime.prepare(stack)
     except Unbuildable as failure:
         raise EnvironmentFailure(
             f"{options.good} cannot be built: {failure.reason}", "pin versions that can be built here"
         ) from failure
-    request = prepared.test.request(realised.stack, 1, dict(realised.stack.components))
+    request = prepared.test.request(stack, 1, dict(stack.components))
     run = prepared.runtime.run(environment, request, folder, prepared.test.deadline_s)
     if run.result is None:
         ended = "did not end in time" if run.timed_out else f"ended with exit code {run.exit_code}"

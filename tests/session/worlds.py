@@ -51,7 +51,13 @@ class World:
 
     def plan(self, **options: object) -> CampaignPlan:
         policy = EndpointPolicy(any_failure=False, metrics={}, confidence=0.95)
-        defaults: dict[str, object] = {"axes": self.axes, "confidence": 0.95, "seed": 0, "policy": policy}
+        defaults: dict[str, object] = {
+            "axes": self.axes,
+            "confidence": 0.95,
+            "seed": 0,
+            "policy": policy,
+            "feasible": lambda point: self.snap(point) == point,
+        }
         return CampaignPlan(**{**defaults, **options})  # type: ignore[arg-type]
 
     def reply(self, ask: Ask) -> Reply:

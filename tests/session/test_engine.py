@@ -1,0 +1,133 @@
+"""Killed at any journal record, a session goes on to the same answer and repeats at most the probe in flight."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from envbisect.errors import UsageError
+from envbisect.search import Status
+from envbisect.session.ask import Ask, Reply
+from envbisect.session.campaign import Answer, Campaign
+from envbisect.session.engine import Engine
+from envbisect.session.events import Event, Phase, PhaseChanged, ProbeFinished, ignore
+from envbisect.session.journal import Journal, RecordType, read
+from envbisect.session.store import SessionFolder
+from tests.session.worlds import World, flaky, monotone, steady
+
+
+class Killed(BaseException):
+    """What SIGKILL is to this process: nothing may clean up after it."""
+
+
+@dataclass
+class Answering:
+    """A world as the engine's executor; dies before its ``deadly``-th answer."""
+
+    space: World
+    deadly: int | None = None
+    built: int = 0
+    answered: int = 0
+
+    def answer(self, ask: Ask, number: int, folder: Path) -> Reply:
+        assert folder.is_dir()
+        if self.answered == self.deadly:
+            raise Killed
+        self.answered += 1
+        return self.space.reply(ask)
+
+
+@contextmanager
+def engine(path: Path, world: World, deadly: int | None = None, notify: object = ignore) -> Iterator[Engine]:
+    folder = SessionFolder.open(path) if (path / "session.json").exists() else SessionFolder.create(path)
+    folder.write("session.json", {"schema": 1})
+    journal = Journal(path / "journal.jsonl")
+    try:
+        yield Engine(Campaign(world.plan()), Answering(world, deadly), journal, folder, notify)  # type: ignore[arg-type]
+    finally:
+        journal.close()
+        folder.close()
+
+
+def world(seed: int = 3) -> World:
+    return World((5, 1, 1, 3), flaky(monotone((3, 0, 1, 0)), 0.9, 0.0, seed))
+
+
+def settled(path: Path, seed: int = 3) -> tuple[Answer, list[bytes]]:
+    with engine(path, world(seed)) as whole:
+        answer = whole.run()
+    return answer, (path / "journal.jsonl").read_bytes().splitlines(keepends=True)
+
+
+def test_cut_after_every_record_and_inside_it_the_answer_is_the_same(tmp_path: Path) -> None:
+    def steady_world() -> World:
+        return World((5, 1, 1, 3), steady(monotone((3, 0, 1, 0))))
+
+    with engine(tmp_path / "whole", steady_world()) as whole:
+        answer = whole.run()
+    lines = (tmp_path / "whole" / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    assert answer.status is Status.CULPRIT
+    total = sum(b'"probe-finished"' in line for line in lines)
+    for kept in range(len(lines)):
+        for torn in (b"", lines[kept][: len(lines[kept]) // 2]):
+            path = tmp_path / "again"
+            shutil.rmtree(path, ignore_errors=True)
+            shutil.copytree(tmp_path / "whole", path)
+            (path / "journal.jsonl").write_bytes(b"".join(lines[:kept]) + torn)
+            again = steady_world()
+            with engine(path, again) as resumed:
+                assert resumed.run() == answer
+            finished = sum(b'"probe-finished"' in line for line in lines[:kept])
+            assert len(again.asks) == total - finished
+            records = Journal(path / "journal.jsonl")
+            assert sum(1 for _ in records.of(RecordType.FINISHED)) == total
+            records.close()
+
+
+@pytest.mark.parametrize("deadly", [0, 1, 4, 9])
+def test_dying_in_a_probe_loses_that_probe_alone(tmp_path: Path, deadly: int) -> None:
+    path = tmp_path / "s"
+    with pytest.raises(Killed), engine(path, world(), deadly) as first:
+        first.run()
+    second = world()
+    with engine(path, second) as again:
+        answer = again.run()
+    assert answer.status is Status.CULPRIT
+    numbers = [r.data["number"] for r in read(path / "journal.jsonl") if r.type is RecordType.FINISHED]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert len(second.asks) == len(numbers) - deadly
+
+
+def test_a_journal_of_another_plan_is_refused(tmp_path: Path) -> None:
+    settled(tmp_path / "s")
+    with engine(tmp_path / "s", World((1, 1), steady(monotone((1, 0))))) as other, pytest.raises(UsageError) as caught:
+        other.run()
+    assert "record" in caught.value.message
+
+
+def test_probes_are_numbered_and_phases_told_in_order(tmp_path: Path) -> None:
+    events: list[Event] = []
+    with engine(tmp_path / "s", world(), notify=events.append) as whole:
+        whole.run()
+    phases = [event.phase for event in events if isinstance(event, PhaseChanged)]
+    assert phases[:2] == [Phase.ENDPOINTS, Phase.SEARCH]
+    numbers = [event.number for event in events if isinstance(event, ProbeFinished)]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert {e.outcome for e in events if isinstance(e, ProbeFinished) and e.phase is Phase.ENDPOINTS} == {
+        "pass",
+        "fail",
+    }
+
+
+def test_hours_are_counted_over_all_processes(tmp_path: Path) -> None:
+    seconds = iter(range(0, 100_000, 400))
+    with engine(tmp_path / "s", World((1024,), steady(monotone((700,))))) as slow:
+        slow.clock = lambda: float(next(seconds))
+        slow.max_hours = 1.0
+        answer = slow.run()
+    assert answer.status is Status.BUDGET
