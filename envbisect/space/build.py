@@ -24,6 +24,8 @@ from envbisect.space.sources import Scene, propose
 if TYPE_CHECKING:
     from envbisect.manifest import Manifest
 
+NAMED: Final = 6
+"""How many packages a note names."""
 NO_MACHINE: Final[Mapping[str, Value]] = {}
 
 
@@ -82,7 +84,7 @@ class _Build:
             notes=tuple(
                 dict.fromkeys(
                     (
-                        *self._difference_notes(written, components),
+                        *self._difference_notes(written),
                         *self._end_notes(ends),
                         *notes,
                         *_package_notes(packages),
@@ -196,10 +198,10 @@ class _Build:
         common |= {key: value for key, value in stays.items() if value is not ABSENT and not key.startswith(PACKAGES)}
         return common
 
-    def _difference_notes(self, written: Differences, components: Mapping[str, Value]) -> list[str]:
+    def _difference_notes(self, written: Differences) -> list[str]:
+        known = {**self.bad.components(), **self.good.components()}
         notes = [
-            f"{key} is unknown at one end: it is {components.get(key, 'not set')!r} everywhere, and no suspect"
-            for key in written.unknown
+            f"{key} is unknown at one end: it is {known[key]!r} everywhere, and no suspect" for key in written.unknown
         ]
         notes += [
             f"{delta.key} differs ({delta.good} → {delta.bad}): it follows from other components and is no axis"
@@ -248,7 +250,8 @@ def _package_notes(packages: PackageLattice | None) -> list[str]:
     ]
     derived = versions_of(packages.facts.plan.derived)
     if derived:
-        named = ", ".join(f"{name} {version or '(Git)'}" for name, version in derived.items())
+        named = ", ".join(f"{name} {version or '(Git)'}" for name, version in list(derived.items())[:NAMED])
+        named += f" and {len(derived) - NAMED} more" if len(derived) > NAMED else ""
         notes.append(f"no axes, they come along where something requires them: {named}")
     if packages.facts.lenient:
         notes.append(

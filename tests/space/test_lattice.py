@@ -466,6 +466,7 @@ def test_what_a_freeze_does_not_list_is_no_difference(tmp_path: Path) -> None:
     bad = manifest(tmp_path, "bad", {"tool": "2", "pip": "24.0"}, complete="true", version='"3.12"')
     space = build_space(read_freeze(freeze), bad, movers=VENV, moment=MOMENT, index=world)
     assert [axis.key for axis in space.axes] == ["python.packages.tool"]
+    assert "python.packages.pip is unknown at one end: it is '24.0' everywhere, and no suspect" in space.notes
     assert pins(realised(space, (0,))) == {"pip": "24.0", "tool": "1"}
     closures = [realised(space, point).stack.closure for point in points(space)]
     assert [closure.python for closure in closures if closure] == ["3.12", "3.12"]
