@@ -134,7 +134,7 @@ def test_the_same_stack_is_prepared_once(runtime: Runtime, manifests: Path) -> N
 def test_the_deadline_kills_everything(runtime: Runtime, manifests: Path, tmp_path: Path, marker: str) -> None:
     environment = runtime.prepare(stack(manifests, pins=PINS))
     started = time.monotonic()
-    done = runtime.run(environment, request(1, sleep_s=60), tmp_path / "probe", 0.7)
+    done = runtime.run(environment, request(1, sleep_s=60), tmp_path / "probe", 2.5)
     assert done.timed_out
     assert done.result is None
     assert time.monotonic() - started < 15

@@ -122,11 +122,11 @@ def test_deadline_ends_a_program_that_ignores_sigterm(bench: Bench) -> None:
         print("armed", flush=True)
         time.sleep(60)
         """,
-        deadline_s=0.8,
+        deadline_s=2.5,
     )
     assert finished.timed_out
     assert finished.exit_code == -signal.SIGKILL
-    assert finished.seconds < 5
+    assert finished.seconds < 15
     assert bench.stdout.read_text() == "armed\n"
     assert alive(bench.marker) == []
 
@@ -138,7 +138,7 @@ def test_deadline_lets_a_program_say_goodbye(bench: Bench) -> None:
         signal.signal(signal.SIGTERM, lambda *_: (print("saved", flush=True), sys.exit(3)))
         time.sleep(60)
         """,
-        deadline_s=0.8,
+        deadline_s=2.5,
         grace_s=5.0,
     )
     assert (finished.timed_out, finished.exit_code) == (True, 3)
@@ -189,7 +189,7 @@ def test_processes_that_fork_all_the_time_are_outrun(bench: Bench) -> None:
             os.setsid()
             time.sleep(0.002)
         """,
-        deadline_s=1.0,
+        deadline_s=2.5,
     )
     assert finished.exit_code in {0, -signal.SIGKILL}
     assert alive(bench.marker) == []
@@ -215,17 +215,17 @@ def test_an_output_flood_is_bounded_and_keeps_its_end(bench: Bench) -> None:
 
 
 def test_an_endless_flood_ends_at_the_deadline(bench: Bench) -> None:
-    finished = bench.start(["yes"], deadline_s=0.5, log_bytes=10_000)
+    finished = bench.start(["yes"], deadline_s=1.0, log_bytes=10_000)
     assert finished.timed_out
     assert bench.stdout.stat().st_size < 12_000
 
 
 def test_silence_is_a_stall(bench: Bench) -> None:
     program = "import time\nfor _ in range(8): print('.', flush=True); time.sleep(0.1)\ntime.sleep(60)"
-    finished = bench.run(program, stall_s=0.7)
+    finished = bench.run(program, stall_s=2.0)
     assert finished.stalled
     assert not finished.timed_out
-    assert 1.2 < finished.seconds < 10
+    assert 2.5 < finished.seconds < 15
     assert bench.stdout.read_text().count(".") == 8
 
 
@@ -296,7 +296,7 @@ def test_whatever_ends_the_controller_ends_the_command(
         text=True,
     )
     assert await_true(lambda: bench.stdout.exists() and bench.stdout.read_text() == "up\n")
-    assert len(alive(bench.marker)) >= 4  # controller, supervisor, command, daemon
+    assert await_true(lambda: len(alive(bench.marker)) >= 4)  # controller, supervisor, command, daemon
     controller.send_signal(number)
     output, _ = controller.communicate(timeout=20)
     assert (controller.returncode, output) == (exit_code, said)
@@ -317,5 +317,5 @@ def test_an_impatient_second_ctrl_c_leaves_nothing_either(bench: Bench) -> None:
         controller.send_signal(signal.SIGINT)
         time.sleep(0.3)
     controller.communicate(timeout=20)
-    assert time.monotonic() - started < 15
+    assert time.monotonic() - started < 25
     assert alive(bench.marker) == []
