@@ -46,6 +46,23 @@ def test_at_most_three_frames_and_the_raising_one_last() -> None:
     assert describe_exception(caught.value)["frames"] == [f"{__name__}:down"] * 3
 
 
+def test_frames_of_the_payload_and_of_the_import_machinery_are_left_out() -> None:
+    machinery: dict[str, object] = {"__name__": "importlib"}
+    own: dict[str, object] = {"__name__": "envbisect_payload.checks.repeat"}
+    exec("def call(f): f()", own)
+    exec("def call(f): f()", machinery)
+
+    def raising() -> None:
+        raise KeyError
+
+    for outer in (own["call"], machinery["call"]):
+        with pytest.raises(KeyError) as caught:
+            outer(raising)  # type: ignore[operator]
+        frames = describe_exception(caught.value)["frames"]
+        assert frames[-1] == f"{__name__}:raising"
+        assert not any("call" in frame for frame in frames)
+
+
 def test_an_exception_that_cannot_say_itself() -> None:
     class BrokenError(Exception):
         def __str__(self) -> str:

@@ -25,6 +25,12 @@ def test_slow_first_calls_are_left_out_and_rare_slow_ones_are_not() -> None:
     assert quantiles((warm_up + steady)[start:])["p99_ms"] == 200.0
 
 
+@pytest.mark.parametrize(("early", "start"), [(3, 125), (4, 0)])
+def test_four_windows_in_a_row_are_steady_and_three_are_not(early: int, start: int) -> None:
+    calls = [1.0] * 25 * early + [3.0] * 25 * 2 + [1.0] * 1000
+    assert steady_from(calls) == start
+
+
 def test_a_drift_that_never_ends_has_no_steady_state() -> None:
     assert steady_from([2.0**i for i in range(64) for _ in range(10)]) is None
 
@@ -44,7 +50,8 @@ def test_a_quantile_is_given_only_with_the_calls_that_bound_it(count: int) -> No
 
 
 def test_quantiles_are_order_statistics() -> None:
-    given = quantiles([float(i) for i in range(1, 1001)])
+    generator = random.Random(2)
+    given = quantiles(generator.sample([float(i) for i in range(1, 1001)], 1000))
     assert given == {"p50_ms": 500.5, "p99_ms": 990.0, "max_ms": 1000.0}
 
 
