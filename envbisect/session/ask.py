@@ -48,10 +48,14 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class NotBuilt:
-    """The stack of ``point`` cannot be built, after a retry."""
+    """The stack of ``point`` cannot be built, after a retry.
+
+    ``blamed`` are the pins ("pyyaml==5.4") that failed: they fail in every stack with the same Python.
+    """
 
     point: Configuration
     reason: str
+    blamed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,12 @@ def reply_data(reply: Reply) -> dict[str, Any]:
                 "run_s": round(reply.run_s, 3),
             }
         case NotBuilt():
-            return {"kind": "not-built", "point": list(reply.point), "reason": reply.reason}
+            return {
+                "kind": "not-built",
+                "point": list(reply.point),
+                "reason": reply.reason,
+                "blamed": list(reply.blamed),
+            }
         case NotFeasible():
             return {"kind": "not-feasible", "reason": reply.reason}
         case _:
@@ -57,7 +62,7 @@ def reply_of(data: Mapping[str, Any]) -> Reply:
                 data["run_s"],
             )
         case "not-built":
-            return NotBuilt(tuple(data["point"]), data["reason"])
+            return NotBuilt(tuple(data["point"]), data["reason"], tuple(data.get("blamed", ())))
         case "not-feasible":
             return NotFeasible(data["reason"])
         case kind:

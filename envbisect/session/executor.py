@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -53,8 +53,6 @@ class Executor:
     workdir: Path | None = None
     pause_s: float = 2.0
     built: int = 0
-    _failed_builds: dict[str, str] = field(default_factory=dict)
-    _failed_pins: dict[tuple[str, str, str], str] = field(default_factory=dict)
 
     def answer(self, ask: Ask, number: int, folder: Path) -> Reply:
         """Run ``ask`` as probe ``number``; logs and the burn-in result go to ``folder``.
@@ -64,7 +62,9 @@ class Executor:
         """
         realised = self._realise(ask)
         if isinstance(realised, Infeasible):
-            return NotBuilt(ask.configuration, realised.reason) if realised.build else NotFeasible(realised.reason)
+            if not realised.build:
+                return NotFeasible(realised.reason)
+            return NotBuilt(ask.configuration, realised.reason, (realised.pin,) if realised.pin else ())
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 return self._run(realised, number, folder)
@@ -101,33 +101,15 @@ class Executor:
         )
 
     def _prepare(self, realised: Realised, number: int) -> Environment | NotBuilt:
-        if (known := self._known_failure(realised.stack)) is not None:
-            return NotBuilt(realised.point, known)
         self.notify(BuildStarted(number))
         try:
             environment = self.runtime.prepare(realised.stack)
         except Unbuildable as failure:
-            self._learn(realised.stack, failure)
             self.notify(BuildFinished(number, 0.0, False, failure.reason))
-            return NotBuilt(realised.point, failure.reason)
+            return NotBuilt(realised.point, failure.reason, failure.culprits)
         self.built += not environment.reused
         self.notify(BuildFinished(number, environment.build_s, environment.reused))
         return environment
-
-    def _learn(self, stack: Stack, failure: Unbuildable) -> None:
-        """A source distribution that fails to build fails in every stack with the same Python and build inputs."""
-        self._failed_builds[stack.identity()] = failure.reason
-        if stack.closure is not None:
-            for pin in failure.culprits:
-                self._failed_pins[stack.closure.python, stack.closure.exclude_newer, pin] = failure.reason
-
-    def _known_failure(self, stack: Stack) -> str | None:
-        if stack.closure is not None:
-            for pin in stack.closure.pins:
-                key = (stack.closure.python, stack.closure.exclude_newer, pin.requirement())
-                if key in self._failed_pins:
-                    return self._failed_pins[key]
-        return self._failed_builds.get(stack.identity())
 
     def configuration(self, point: Configuration) -> dict[str, Value]:
         """The axes' values at a point, as the user's test sees them in ``ENVBISECT_CONFIGURATION``."""

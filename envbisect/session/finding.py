@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Final
 
 from envbisect.manifest.stack import Value
-from envbisect.search import Cause, Costs, Search, Status
-from envbisect.session.ask import Ask, NotFeasible, Purpose, Ran, Reply
+from envbisect.search import Cause, Costs, Outcome, Search, Status
+from envbisect.session.ask import Ask, NotBuilt, NotFeasible, Purpose, Ran, Reply
 from envbisect.session.history import Counts, Entry, History
 from envbisect.session.oracle import Symptom
 from envbisect.space.model import Axis, Configuration, Rider
@@ -144,6 +144,9 @@ def find(
         if out_of_time() or (goal.max_probes is not None and history.probes() >= goal.max_probes):
             return _best_so_far(goal, search)
         batch = search.ask(1)
+        if batch and known_unbuildable(goal, history, goal.lift(batch[0])):
+            search.tell(batch[0], Outcome.UNRESOLVED, Cause.UNBUILDABLE)  # learned before: costs no probe
+            continue
         if batch:
             entry = yield from history.probe(Ask(goal.lift(batch[0]), Purpose.SEARCH))
             tell(search, goal, entry)
@@ -173,6 +176,18 @@ def tell(search: Search, goal: Goal, entry: Entry) -> None:
         search.tell(point, verdict.outcome, verdict.cause)
     if entry.point != entry.ask.configuration and asked is not None:
         search.mark_infeasible(asked)
+
+
+def known_unbuildable(goal: Goal, history: History, point: Configuration) -> bool:
+    """Whether a configuration holds a pin that failed to build before, under the same Python."""
+    values = goal.values(point)
+    for entry in history.lattice():
+        if isinstance(entry.reply, NotBuilt) and entry.reply.blamed:
+            same_python = goal.values(entry.point).get("python.version") == values.get("python.version")
+            pins = (pin.partition("==") for pin in entry.reply.blamed)
+            if same_python and any(values.get(f"python.packages.{name}") == version for name, _, version in pins):
+                return True
+    return False
 
 
 def _costs(goal: Goal, entries: Iterable[Entry]) -> Costs | None:

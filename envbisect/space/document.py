@@ -61,7 +61,13 @@ def space_from_document(document: Mapping[str, Any], *, index: PackageSource | N
 def realised_document(outcome: Realised | Infeasible) -> dict[str, Any]:
     """One realisation, whole: reading it needs no space."""
     if isinstance(outcome, Infeasible):
-        return {"schema": SCHEMA, "asked": list(outcome.asked), "reason": outcome.reason, "build": outcome.build}
+        return {
+            "schema": SCHEMA,
+            "asked": list(outcome.asked),
+            "reason": outcome.reason,
+            "build": outcome.build,
+            "pin": outcome.pin,
+        }
     stack = outcome.stack
     return {
         "schema": SCHEMA,
@@ -84,7 +90,7 @@ def realised_from_document(document: Mapping[str, Any]) -> Realised | Infeasible
     try:
         asked = tuple(document["asked"])
         if "reason" in document:
-            return Infeasible(asked, document["reason"], document["build"])
+            return Infeasible(asked, document["reason"], document["build"], document.get("pin", ""))
         closure = _read_closure(document["closure"]) if document["closure"] else None
         return Realised(
             asked=asked,

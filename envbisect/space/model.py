@@ -86,12 +86,13 @@ class Infeasible:
     """No stack can be had at or near ``asked``; ``reason`` is the resolver's own words, shortened.
 
     ``build`` is true if a source distribution failed to build during resolution (learned as unbuildable), false if
-    the requirements contradict each other.
+    the requirements contradict each other. ``pin`` ("pyyaml==5.4") is what failed to build, if that is known.
     """
 
     asked: Configuration
     reason: str
     build: bool = False
+    pin: str = ""
 
 
 class Space(Protocol):

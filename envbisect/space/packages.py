@@ -90,7 +90,7 @@ class PackageLattice:
             if isinstance(outcome, Closure):
                 return Settled(point, outcome)
             if isinstance(outcome, SourceBuildFailed):
-                return Infeasible(asked, _shortened(outcome.reason), build=True)
+                return Infeasible(asked, _shortened(outcome.reason), build=True, pin=outcome.pin)
             if self.facts.lenient:  # nothing is resolved in an environment that is taken as it is
                 return Settled(point, self._assembled(point))
             first = first or outcome
