@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from envbisect.backends.interface import ProbeRun
 from envbisect.burnin.request import build_request, deadline_s
-from envbisect.burnin.result import BurninResult
+from envbisect.burnin.result import parse_result
 from envbisect.burnin.symptoms import Observation, observe
+from envbisect.errors import EnvbisectError
 from envbisect.manifest import Burnin
 from envbisect.manifest.stack import Stack, Value
 
@@ -30,5 +31,8 @@ class BurninTest:
 
     def observe(self, run: ProbeRun) -> Observation:
         """What a run showed. A payload that wrote nothing readable counts as one that left no result."""
-        result = BurninResult.model_validate(run.result) if run.result is not None else None
+        try:
+            result = parse_result(run.result) if run.result is not None else None
+        except EnvbisectError:
+            result = None
         return observe(result, exit_code=run.exit_code, timed_out=run.timed_out)

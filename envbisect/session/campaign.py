@@ -13,9 +13,11 @@ from envbisect.burnin.symptoms import SymptomState
 from envbisect.search import Outcome, Search, Status
 from envbisect.session.ask import Ask, Reply
 from envbisect.session.endpoints import EndpointPolicy, Ends, establish
-from envbisect.session.finding import Finding, Goal, everywhere, find, tell
+from envbisect.session.finding import Finding
+from envbisect.session.goal import Goal, everywhere, tell
 from envbisect.session.history import History
 from envbisect.session.oracle import Symptom, rate
+from envbisect.session.pursuit import find
 from envbisect.space.model import Axis, Configuration
 
 

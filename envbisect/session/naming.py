@@ -8,41 +8,58 @@ the others are its riders.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from itertools import combinations
 from typing import Final
 
 from envbisect.manifest.stack import Value
 from envbisect.search import Outcome
 from envbisect.session.ask import Ask, Purpose, Ran, Reply
-from envbisect.session.finding import Change, Goal
+from envbisect.session.boundary import Boundary
+from envbisect.session.finding import Change
+from envbisect.session.goal import Goal
 from envbisect.session.history import History
-from envbisect.space.model import Configuration
 
 PACKAGES: Final = "python.packages."
 MOST_BUILDS: Final = 16
 
 
 def name_at_boundary(
-    goal: Goal, history: History, culprit: Configuration, lowered: Mapping[int, int]
+    goal: Goal, history: History, boundary: Boundary
 ) -> Generator[Ask, Reply, tuple[Change, ...] | None]:
     """The changes by their real names, or None if the axes' own names are right."""
-    failing = history.ran(culprit)
+    failing = history.ran(boundary.failing)
     if failing is None:
         return None
+    lowered = boundary.last_good()
     own = {goal.axes[i].key for i in lowered}
-    for axis in sorted(lowered):
-        neighbour = tuple(lowered[i] if i == axis else step for i, step in enumerate(culprit))
+    for axis, neighbour in sorted(boundary.passing.items()):
         passing = history.ran(neighbour)
-        if passing is None:
-            continue
-        if len(differing_packages(passing, failing)) < 2:
+        if passing is None or len(differing_packages(passing, failing)) < 2:
             continue
         subset = yield from smallest_failing_subset(goal, history, passing, failing, first=own)
         if subset and set(subset) != {goal.axes[axis].key}:
-            others = [_own_change(goal, i, lowered[i], culprit[i]) for i in sorted(lowered) if i != axis]
+            others = [_own_change(goal, i, low, boundary.failing[i]) for i, low in lowered.items() if i != axis]
             return tuple(others + [_change(history, goal, key, passing, failing) for key in subset])
     return None
+
+
+def name_bundle(goal: Goal, history: History, boundary: Boundary) -> Generator[Ask, Reply, tuple[Change, ...]]:
+    """The members of a bundle that only moves as a whole; all of them if no smaller part decides."""
+    failing = history.ran(boundary.failing)
+    below = {
+        entry.point
+        for entry in history.lattice()
+        if entry.point != boundary.failing
+        and all(a <= b for a, b in zip(entry.point, boundary.failing, strict=True))
+        and (counts := history.counts(goal.symptom, entry.point)).good > counts.bad
+    }
+    passing = history.ran(max(below, key=lambda point: (sum(point), point))) if below else None
+    if failing is None or passing is None:
+        return ()
+    different = differing_packages(passing, failing)
+    subset = yield from smallest_failing_subset(goal, history, passing, failing, first=set())
+    return tuple(_change(history, goal, key, passing, failing) for key in subset or different)
 
 
 def differing_packages(passing: Ran, failing: Ran) -> list[str]:
