@@ -14,14 +14,15 @@ RESET = "\x1b[0m"
 def headline(error: EnvbisectError, *, colour: bool = False) -> str:
     """``envbisect: what is wrong where (what to do next)``, one line without its newline."""
     name = f"{RED}envbisect:{RESET}" if colour else "envbisect:"
-    if fault := _only_fault(error):
+    fault = _only_fault(error)
+    if fault and fault.nearest:
         return f"{name} {fault_line(fault)}"
     hint = one_line(error.hint).rstrip(".")
     return f"{name} {one_line(error.message).rstrip('.')}" + (f" ({hint})" if hint else "")
 
 
 def fault_lines(error: EnvbisectError) -> list[str]:
-    """One line for every fault, unless the headline is that line already."""
+    """One line for every fault, unless the headline says it already."""
     return [] if _only_fault(error) else [f"  {fault_line(fault)}" for fault in error.faults]
 
 
@@ -37,7 +38,7 @@ def fault_line(fault: Fault) -> str:
 def _only_fault(error: EnvbisectError) -> Fault | None:
     """The fault of an error that says nothing beyond it."""
     match error.faults:
-        case (fault,) if fault.message in error.message and (fault.nearest or fault.expected):
+        case (fault,) if fault.message in error.message and fault.expected in error.message + error.hint:
             return fault
         case _:
             return None

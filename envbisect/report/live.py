@@ -73,8 +73,9 @@ class Lines:
 
     def __call__(self, event: Event) -> None:
         match event:
-            case PhaseChanged(phase=Phase.DONE):
-                self._now("done")
+            case PhaseChanged(phase=Phase.PLANNING | Phase.DONE):
+                # No line: an error that ends the planning stays the only one.
+                self._now(event.detail or event.phase.value)
             case PhaseChanged():
                 self.console.print(f"{event.phase.value}: {event.detail}" if event.detail else event.phase.value)
                 self._now(event.phase.value)

@@ -155,6 +155,21 @@ def test_burnin_runs_one_stack_once(case: Path) -> None:
     assert failed.document["schema"] == 1
 
 
+def test_a_missing_manifest_is_one_line_also_with_progress(case: Path) -> None:
+    ran = envbisect("run", "good.toml", "none.toml", cwd=case)
+    assert ran.code == 2
+    assert "none.toml: cannot be read" in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_an_unknown_backend_is_refused(case: Path) -> None:
+    for backend in ("docker", "vm", "nonsense"):
+        ran = envbisect("run", "good.toml", "bad.toml", "--backend", backend, cwd=case)
+        assert ran.code == 2
+        assert backend in ran.err
+        assert ran.err.count("\n") == 1
+
+
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_can_be_resumed(stop: signal.Signals, tmp_path: Path) -> None:
     case = write_case(tmp_path)

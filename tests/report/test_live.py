@@ -22,6 +22,7 @@ from envbisect.session.events import (
 from tests.report.printing import printed
 
 RUN: Sequence[Event] = (
+    PhaseChanged(Phase.PLANNING, "reading both manifests"),
     PhaseChanged(Phase.ENDPOINTS, "both ends twice"),
     ProbeStarted(1, Phase.ENDPOINTS, {}, axes=8),
     BuildStarted(1),
