@@ -65,7 +65,7 @@ class ManifestError(UsageError):
     """A manifest has faults; all of them are in ``faults``."""
 
 
-class EnvironmentFailure(EnvbisectError):
+class EnvironmentFailure(EnvbisectError):  # noqa: N818 - no error of ours: the world around us failed
     """The machine, the network, a daemon or the disk failed: no evidence about the stack (exit code 3)."""
 
     exit_code = ExitCode.ENVIRONMENT
