@@ -57,6 +57,12 @@ class Lattice:
         """Whether metadata admits a configuration as it is: cheap, asks no resolver."""
         return self.packages is None or self.packages.possible(point)
 
+    def snap(self, asked: Configuration) -> Configuration | None:
+        """Where ``realise`` would go by metadata alone: cheap, and pure."""
+        if self.packages is None:
+            return asked
+        return self.packages.snap(asked, fewer_moved(asked, self.sizes))
+
     def remember(self, outcome: Realised | Infeasible) -> None:
         """Take a realisation from an earlier process of the same session as the answer to its question."""
         self._check(outcome.asked)

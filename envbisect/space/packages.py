@@ -104,6 +104,11 @@ class PackageLattice:
         """Whether metadata admits a point as it is; the resolver may know better."""
         return not self.table(self._python_step(point)).violation(point)
 
+    def snap(self, asked: Configuration, held: frozenset[int]) -> Configuration | None:
+        """The nearest point that metadata admits, without asking the resolver; None if there is none."""
+        table = self.table(self._python_step(asked))
+        return next(nearest(asked, table, held=held, movable=self.movable), None)
+
     def pin(self, point: Configuration, axis: PackageAxis) -> Pin | None:
         """The distribution that an axis asks for at a point; None if it is absent there."""
         return as_pin(axis.name, axis.values[point[axis.position]], self.folder)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from envbisect.burnin.result import FailureKind
 from envbisect.burnin.symptoms import Observation, Signature, SymptomObservation, SymptomState
+from envbisect.manifest.stack import Value
 from envbisect.session.ask import Ask, NotBuilt, NotFeasible, Ran, Reply
 from envbisect.session.campaign import Answer, Campaign, CampaignPlan
 from envbisect.session.endpoints import EndpointPolicy
@@ -41,11 +42,18 @@ class World:
     truth: Truth
     snap: Callable[[Configuration], Configuration | None] = lambda point: point
     asks: list[Ask] = field(default_factory=list)
+    keys: tuple[str, ...] = ()
+    exact: Callable[[dict[str, Value]], Observation] | None = None  # what an exact install shows
+    riders: Callable[[Configuration], dict[str, Value]] = lambda point: {}
 
     @property
     def axes(self) -> tuple[Axis, ...]:
         return tuple(
-            Axis(f"env.A{n}", tuple(Step(str(step)) for step in range(size + 1)), StepSource.DECLARED)
+            Axis(
+                self.keys[n] if self.keys else f"env.A{n}",
+                tuple(Step(str(step)) for step in range(size + 1)),
+                StepSource.DECLARED,
+            )
             for n, size in enumerate(self.sizes)
         )
 
@@ -62,14 +70,26 @@ class World:
 
     def reply(self, ask: Ask) -> Reply:
         self.asks.append(ask)
+        if ask.changes:
+            return self._exactly(ask)
         point = self.snap(ask.configuration)
         if point is None:
             return NotFeasible("requirements contradict each other")
         shown = self.truth(point)
         if isinstance(shown, str):
             return NotBuilt(point, shown)
-        components = {axis.key: axis.steps[step].value for axis, step in zip(self.axes, point, strict=True)}
-        return Ran(point, shown, components, (), 0.0, 1.0)
+        return Ran(point, shown, self.components(point), (), 0.0, 1.0)
+
+    def components(self, point: Configuration) -> dict[str, Value]:
+        return {
+            **{axis.key: axis.steps[step].value for axis, step in zip(self.axes, point, strict=True)},
+            **self.riders(point),
+        }
+
+    def _exactly(self, ask: Ask) -> Reply:
+        assert self.exact is not None
+        components = {**self.components(ask.configuration), **ask.changes}
+        return Ran(ask.configuration, self.exact(components), components, (), 0.0, 1.0)
 
     def solve(self, **options: object) -> tuple[Campaign, Answer]:
         campaign = Campaign(self.plan(**options))
