@@ -39,6 +39,7 @@ def test_the_answer_is_right(case: Path, tmp_path: Path) -> None:
     assert ran.code == EXIT_CODES[expected["status"]]
     found = document["culprits"] if expected["status"] == "culprit" else document["suspects"]
     assert len(found) == 1
+    assert found[0]["confidence"] >= 0.95
     assert named(found[0]["changes"], expected["changes"]) == named(expected["changes"], expected["changes"])
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 
 import pytest
 
+from envbisect.report.console import console_for
 from envbisect.report.live import Lines, progress
 from envbisect.session.events import (
     BuildFinished,
@@ -52,6 +54,20 @@ def test_every_probe_is_one_line() -> None:
         "3 bad 5 of 8 changes [1 min 15 s] ValueError",
         "note: the index [has] no dates",
     ]
+
+
+def test_a_terminal_sees_what_goes_on_and_what_is_left() -> None:
+    console = console_for(io.StringIO())
+    status = console.status("")
+    seen: list[str] = []
+    lines = Lines(console, status)
+    for event in RUN:
+        lines(event)
+        seen.append(str(status.status))
+    assert seen[0] == "reading both manifests"
+    assert "probe 1: building the environment" in seen
+    assert "probe 2 (search): torch.threads=2, about 3 probes left (10 s)" in seen
+    assert seen[-1] == "done"
 
 
 def test_json_without_a_terminal_shows_nothing(capsys: pytest.CaptureFixture[str]) -> None:
