@@ -3,8 +3,8 @@
 Four kinds of explanation compete:
 
 * one minimal point h of the frame: everything at or above h fails with p, all else with q;
-* *several*: h, and besides it something that explains the failures that are not above ``x``, for a failing ``x`` above
-  h: those failures are then no evidence about h (they are counted as failing for every h below ``x``);
+* *several*: h below a failing target, and other culprits that explain failures elsewhere: those failures are then no
+  evidence about h;
 * *rest*: a minimal point of more axes than the frame lists;
 * *null*: nothing changed, one rate everywhere.
 """
@@ -24,11 +24,9 @@ from envbisect.search.rates import Likelihoods, Rates
 from envbisect.search.words import Configuration, below
 
 SEVERAL_MASS: Final = 0.15
-ELSEWHERE: Final = 0.2  # how well another culprit is expected to explain the failures elsewhere …
-EACH_FURTHER: Final = 0.1  # … and each further minimal failing observation of them
+ELSEWHERE: Final = 0.03  # how well another culprit is expected to explain one minimal failing observation
 REST_MASS: Final = 0.02
 NULL_MASS: Final = 0.1
-MOST_TARGETS: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +43,7 @@ class Belief:
     q: Floats
     rest: float
     null: float
+    null_rate: float  # how often anything fails if nothing changed
 
     def leading(self) -> int:
         """The most probable hypothesis; of equal ones (after rounding) the first."""
@@ -94,53 +93,82 @@ def minimal(points: list[Configuration]) -> list[Configuration]:
     return [x for x in points if not any(y != x and below(y, x) for y in points)]
 
 
-def believe(counter: Counter, evidence: Evidence, rates: Rates) -> Belief:
-    """The posterior of a frame, from all that was told."""
+@dataclass(frozen=True, slots=True)
+class Single:
+    """The explanations by one minimal point, by more axes and by nothing, as unnormalised logs."""
+
+    log: Floats  # log prior + log likelihood of every hypothesis
+    likelihoods: Likelihoods
+    rest: float
+    null: float
+    failing: tuple[Configuration, ...]  # configurations whose own runs speak for failing
+
+
+def explain(counter: Counter, evidence: Evidence, rates: Rates) -> Single:
+    """Weigh every hypothesis of a frame on all that was told."""
     hypotheses = counter.hypotheses
-    single = rates.of(counter.bad_in, counter.good_in, evidence.bad, evidence.good)
-    log = hypotheses.log_prior + single.log
-    p, q = single.p, single.q
-    variants = _several(counter, evidence, rates) if evidence.lattice.dimensions > 1 else []
-    if variants:
-        merged = log + math.log(1 - SEVERAL_MASS)
-        for rows, likelihoods, weight in variants:
-            other = hypotheses.log_prior[rows] + likelihoods.log + weight
-            share = 1 / (1 + np.exp(np.clip(merged[rows] - other, -50, 50)))
-            p[rows] += share * (likelihoods.p - p[rows])
-            q[rows] += share * (likelihoods.q - q[rows])
-            merged[rows] = np.logaddexp(merged[rows], other)
-        log = merged
+    likelihoods = rates.of(counter.bad_in, counter.good_in, evidence.bad, evidence.good)
     rest = -math.inf if hypotheses.complete else math.log(REST_MASS) + _rest(evidence, rates, hypotheses)
     null = math.log(NULL_MASS) + rates.null(evidence.bad, evidence.good)
-    peak = max(float(log.max(initial=-1e18)), rest, null)
-    mass = np.exp(log - peak)
-    rest, null = math.exp(rest - peak), math.exp(null - peak)
-    total = float(mass.sum()) + rest + null
-    return Belief(mass / total, p, q, rest / total, null / total)
-
-
-def _several(counter: Counter, evidence: Evidence, rates: Rates) -> list[tuple[NDArray[np.intp], Likelihoods, float]]:
-    """For each minimal failing observation: the hypotheses below it, freed from the failures that are not above it."""
     failing = convincing(evidence, *end_rates(evidence, rates))
-    targets = minimal(failing)
-    if len(targets) < 2:
-        return []
-    targets.sort(key=lambda x: (-evidence.tally(x).bad, sum(x), x))
-    out = []
-    for target in targets[:MOST_TARGETS]:
-        rows = np.flatnonzero(counter.hypotheses.under(target))
-        if not len(rows):
-            continue
-        others = minimal([x for x in failing if not below(target, x)])
-        bad_in, good_in = counter.bad_in[rows].copy(), counter.good_in[rows].copy()
-        for point, tally in evidence.tallies.items():
-            if tally.told and any(below(other, point) for other in others):
-                free: Bools = ~counter.hypotheses.under(point)[rows]
-                bad_in += free * np.int32(tally.bad)
-                good_in += free * np.int32(tally.good)
-        weight = math.log(SEVERAL_MASS * ELSEWHERE) + (len(others) - 1) * math.log(EACH_FURTHER)
-        out.append((rows, rates.of(bad_in, good_in, evidence.bad, evidence.good), weight))
-    return out
+    return Single(hypotheses.log_prior + likelihoods.log, likelihoods, rest, null, tuple(failing))
+
+
+def believe(
+    single: Single, counter: Counter, evidence: Evidence, rates: Rates, target: Configuration | None = None
+) -> Belief:
+    """The posterior of a frame; with a target, failures elsewhere may have a culprit of their own.
+
+    The culprits below the target are then weighed twice, with the failures that are not above the target as evidence
+    against them (one culprit) and without (several), and competes "several, and none below the target".
+    """
+    log, p, q = single.log, single.likelihoods.p, single.likelihoods.q
+    alone = -math.inf
+    if target is not None and evidence.lattice.dimensions > 1:
+        others = minimal([x for x in single.failing if not below(target, x) and not below(x, target)])
+        if others:
+            log, p, q = log + math.log(1 - SEVERAL_MASS), p.copy(), q.copy()
+            rows = np.flatnonzero(counter.hypotheses.under(target))
+            freed = _freed(rows, others, counter, evidence, rates)
+            other = counter.hypotheses.log_prior[rows] + freed.log + _price_of_several(len(others)) + math.log(2)
+            share = 1 / (1 + np.exp(np.clip(log[rows] - other, -50, 50)))
+            p[rows] += share * (freed.p - p[rows])
+            q[rows] += share * (freed.q - q[rows])
+            log[rows] = np.logaddexp(log[rows], other)
+        outside = minimal([x for x in single.failing if not below(x, target)])
+        if len(outside) > 1:
+            alone = _price_of_several(len(outside)) + _alone(outside, evidence, rates)
+    peak = max(float(log.max(initial=-1e18)), single.rest, single.null, alone)
+    mass = np.exp(log - peak)
+    rest, null, elsewhere = (math.exp(value - peak) for value in (single.rest, single.null, alone))
+    total = float(mass.sum()) + rest + null + elsewhere
+    null_rate = (evidence.bad + 0.5) / (evidence.bad + evidence.good + 1)
+    return Belief(mass / total, p, q, rest / total, (null + elsewhere) / total, null_rate)
+
+
+def _price_of_several(count: int) -> float:
+    return math.log(SEVERAL_MASS) + count * math.log(ELSEWHERE)
+
+
+def _freed(
+    rows: NDArray[np.intp], others: list[Configuration], counter: Counter, evidence: Evidence, rates: Rates
+) -> Likelihoods:
+    """Likelihoods of some hypotheses if everything at or above ``others`` fails too."""
+    bad_in, good_in = counter.bad_in[rows].copy(), counter.good_in[rows].copy()
+    for point, tally in evidence.tallies.items():
+        if tally.told and any(below(other, point) for other in others):
+            free: Bools = ~counter.hypotheses.under(point)[rows]
+            bad_in += free * np.int32(tally.bad)
+            good_in += free * np.int32(tally.good)
+    return rates.of(bad_in, good_in, evidence.bad, evidence.good)
+
+
+def _alone(outside: list[Configuration], evidence: Evidence, rates: Rates) -> float:
+    """Log likelihood if exactly what is at or above ``outside`` fails."""
+    inside = [t for x, t in evidence.tallies.items() if t.told and any(below(other, x) for other in outside)]
+    bad = np.array([sum(tally.bad for tally in inside)], dtype=np.int32)
+    good = np.array([sum(tally.good for tally in inside)], dtype=np.int32)
+    return float(rates.of(bad, good, evidence.bad, evidence.good).log[0])
 
 
 def _rest(evidence: Evidence, rates: Rates, hypotheses: Hypotheses) -> float:

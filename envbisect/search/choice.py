@@ -58,8 +58,7 @@ class Chooser:
             done += len(inside)
         self.p, self.q = belief.p[keep], belief.q[keep]
         self.weight = belief.probability[keep]
-        null_q = float(self.q[0]) if len(keep) else 0.0
-        self.null = (belief.null + belief.rest, null_q)
+        self.null = (belief.null + belief.rest, belief.null_rate)
         self._weights = [(self.weight, self.null[0])]
         self.views = [self._view(self.weight, self.null[0])]
         allowed = np.zeros(self.lattice.levels, dtype=np.bool_)

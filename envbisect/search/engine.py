@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from envbisect.errors import UsageError
-from envbisect.search.belief import SEVERAL_MASS, Belief, Counter, believe
+from envbisect.search.belief import SEVERAL_MASS, Belief, Counter, Single, believe, explain
 from envbisect.search.certificate import (
     Classes,
     certificate,
@@ -202,13 +202,13 @@ class Search:
             return Assessment(Status.UNDECIDED)
         for _ in range(self.lattice.dimensions + 2):
             counter = self._current()
-            belief = believe(counter, evidence, self._rates)
+            target, belief = self._below_target(counter, explain(counter, evidence, self._rates))
             if belief.rest > REST_LEADS or not counter.hypotheses.total:
                 climb = self._climb(counter.hypotheses.frame)
                 if climb is None:
                     continue
                 return Assessment(None, belief, climb=climb)
-            state = self._decide(counter.hypotheses, belief)
+            state = self._decide(counter.hypotheses, belief, target)
             if state is not None:
                 return state
         return Assessment(Status.UNDECIDED)
@@ -217,7 +217,8 @@ class Search:
         """Posterior of "nothing changed", from the frame if there is one; else from the ends."""
         if self._rates.told is not None:
             return 0.0
-        return believe(self._current(), self._evidence, self._rates).null
+        counter = self._current()
+        return believe(explain(counter, self._evidence, self._rates), counter, self._evidence, self._rates).null
 
     def _climb(self, frame: Frame) -> Climb | None:
         """A search for one step of a culprit of more axes than listed; None when it was found and pinned just now."""
@@ -245,7 +246,7 @@ class Search:
         ]
         return min(failing, key=lambda x: (sum(x), x), default=frame.top)
 
-    def _decide(self, hypotheses: Hypotheses, belief: Belief) -> Assessment | None:
+    def _decide(self, hypotheses: Hypotheses, belief: Belief, target: Configuration) -> Assessment | None:
         evidence = self._evidence
         index = belief.leading()
         leader = hypotheses.point(index)
@@ -262,7 +263,6 @@ class Search:
             odds = direct_odds(shown, evidence, float(belief.p[index]), float(belief.q[index]))
         alone = odds * (1 - SEVERAL_MASS) / (odds * (1 - SEVERAL_MASS) + SEVERAL_MASS)
         confidence = mass * alone * self._legs
-        target = self._target(hypotheses, belief)
         state = Assessment(None, belief, leader, confidence, members, target=target)
         if mass >= self.confidence:
             if hypotheses.frame.coarse:
@@ -333,23 +333,25 @@ class Search:
         count = int(np.searchsorted(total, self.confidence * float(total[-1]))) + 1
         return sorted(hypotheses.point(row) for row in order[:count].tolist())
 
-    def _target(self, hypotheses: Hypotheses, belief: Belief) -> Configuration:
-        """The smallest configuration that was seen failing and fails with high probability: probes stay below it.
+    def _below_target(self, counter: Counter, single: Single) -> tuple[Configuration, Belief]:
+        """The smallest configuration that fails with high probability, and the posterior below it.
 
-        Below a failing configuration there is always a minimal point, however many there are elsewhere, so failures
-        that are met there are never evidence of different culprits.
+        Probes stay below it: there is always a minimal point below a failing configuration, however many there are
+        elsewhere, so failures that are met there are never evidence of different culprits.
         """
+        hypotheses, evidence = counter.hypotheses, self._evidence
         frame = hypotheses.frame
-        keep = np.flatnonzero(belief.probability > 1e-4 / max(1, hypotheses.total))
-        weight = belief.probability[keep]
-        total = float(weight.sum())
-        failing = [x for x, tally in self._evidence.tallies.items() if tally.bad and x != self.lattice.top]
         scale = [1.0 / size for size in self.lattice.sizes]
+        failing = [
+            x
+            for x in single.failing
+            if len(scale) > 1 and x != frame.top and all(b <= s <= t for b, s, t in zip(frame.base, x, frame.top, strict=True))
+        ]
         for point in sorted(failing, key=lambda x: (sum(a * b for a, b in zip(x, scale, strict=True)), x)):
-            inside = all(b <= s <= t for b, s, t in zip(frame.base, point, frame.top, strict=True))
-            if inside and float(weight[hypotheses.under(point)[keep]].sum()) >= TARGET * total:
-                return point
-        return frame.top
+            belief = believe(single, counter, evidence, self._rates, point)
+            if float(belief.probability[hypotheses.under(point)].sum()) >= TARGET:
+                return point, belief
+        return frame.top, believe(single, counter, evidence, self._rates)
 
     def _special(self, hypotheses: Hypotheses, belief: Belief, leader: Configuration) -> list[Configuration]:
         """Single configurations that always compete: the leading minimal points and their lower neighbours."""
@@ -359,6 +361,8 @@ class Search:
             points = sorted({leader, *(hypotheses.point(row) for row in rows.tolist())})
         below_leader = [(*leader[:axis], step - 1, *leader[axis + 1 :]) for axis, step in enumerate(leader) if step]
         out = dict.fromkeys([*points, *below_leader, *(self._prices.seen() if self._prices is not None else ())])
+        if belief.null > 0.01:
+            out.update(dict.fromkeys((self.lattice.top, self.lattice.zero)))
         return [point for point in out if self._evidence.exists(point)]
 
     # ------------------------------------------------------------------ answering

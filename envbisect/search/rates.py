@@ -28,10 +28,10 @@ class Component:
 
 
 HIDDEN: Final = (
-    Component(0.80, None, None),
-    Component(0.08, (1.0, 1.0), None),
-    Component(0.09, (1.0, 1.0), (1.0, 9.0)),
-    Component(0.03, None, (1.0, 9.0)),
+    Component(0.30, None, None),  # deterministic: leads until something contradicts it
+    Component(0.12, (1.0, 1.0), None),  # fails sometimes, never without the culprit
+    Component(0.30, (1.0, 1.0), (1.0, 9.0)),
+    Component(0.28, (9.0, 1.0), (1.0, 9.0)),  # nearly deterministic: what clean endpoint runs easily hide
 )
 
 
