@@ -78,11 +78,14 @@ def _significant(
     """The rules that survive Holm's correction over all candidates."""
     if not candidates:
         return []
-    from envbisect.stats import holm, permutation_p_value
+    from envbisect import stats
 
-    p_values = [permutation_p_value(good[rule.name], bad[rule.name], worse.value) for rule, worse in candidates]
-    keep = holm(p_values, alpha)
-    return [rule for (rule, _), significant in zip(candidates, keep, strict=True) if significant]
+    p_values = {
+        rule.name: stats.separates(good[rule.name], bad[rule.name], stats.Worse(worse.value))
+        for rule, worse in candidates
+    }
+    adjusted = stats.holm(p_values)
+    return [rule for rule, _ in candidates if adjusted[rule.name] <= alpha]
 
 
 def _values(check: str, runs: Sequence[Observation]) -> dict[str, list[float]]:
