@@ -8,7 +8,9 @@ import pytest
 
 from tests.cli.console_script import envbisect
 
-QUICKSTART = Path(__file__).parents[2] / "manifests" / "quickstart"
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+QUICKSTART = ROOT / "manifests" / "quickstart"
 
 
 def test_seven_keys_and_more_differ(tmp_path: Path) -> None:
@@ -31,3 +33,13 @@ def test_the_pair_is_found(tmp_path: Path) -> None:
     assert changes == {"torch.deterministic": (True, False), "torch.threads": (1, 2)}
     assert culprit["confidence"] >= 0.95
     assert culprit["reversal"]["all"] == "cures"
+    report = envbisect("show", "session", cwd=tmp_path).out
+    assert changes_table(report) == changes_table(README.read_text())
+
+
+def changes_table(text: str) -> list[list[str]]:
+    """The words of the lines between the culprit's headline and the evidence, in a report or in the README."""
+    lines = [line.split() for line in text.splitlines()]
+    begins = next(place for place, words in enumerate(lines) if words[:2] == ["Culprit", "of"])
+    ends = next(place for place, words in enumerate(lines) if words == ["Evidence"])
+    return lines[begins + 1 : ends]
