@@ -26,7 +26,9 @@ from envbisect.search.words import Configuration, below
 SEVERAL_MASS: Final = 0.15
 ELSEWHERE: Final = 0.03  # how well another culprit is expected to explain one minimal failing observation
 REST_MASS: Final = 0.02
-NULL_MASS: Final = 0.1
+NULL_MASS: Final = 0.2
+GONE: Final = -1e12  # log prior of what does not exist
+PREDICATE_ALL: Final = 20_000  # hypotheses up to which an infeasibility predicate is asked about each one at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +59,23 @@ class Counter:
         self.hypotheses = hypotheses
         self.bad_in: NDArray[np.int32] = np.zeros(hypotheses.total, dtype=np.int32)
         self.good_in: NDArray[np.int32] = np.zeros(hypotheses.total, dtype=np.int32)
+        self.log_prior: Floats = hypotheses.log_prior.copy()
+        if evidence.predicate is not None and hypotheses.total <= PREDICATE_ALL:
+            for row in range(hypotheses.total):
+                evidence.exists(hypotheses.point(row))
+        for point in evidence.infeasible:
+            self.remove(point)
         for point, tally in evidence.tallies.items():
             if tally.told:
                 self.add(point, bad=tally.bad, good=tally.good)
+
+    def remove(self, point: Configuration) -> bool:
+        """The configuration does not exist, so it is no hypothesis. Whether it was one."""
+        row = self.hypotheses.index(point)
+        if row is None or self.log_prior[row] == GONE:
+            return False
+        self.log_prior[row] = GONE
+        return True
 
     def add(self, point: Configuration, *, bad: int, good: int) -> None:
         """Count runs of one configuration."""
@@ -111,7 +127,7 @@ def explain(counter: Counter, evidence: Evidence, rates: Rates) -> Single:
     rest = -math.inf if hypotheses.complete else math.log(REST_MASS) + _rest(evidence, rates, hypotheses)
     null = math.log(NULL_MASS) + rates.null(evidence.bad, evidence.good)
     failing = convincing(evidence, *end_rates(evidence, rates))
-    return Single(hypotheses.log_prior + likelihoods.log, likelihoods, rest, null, tuple(failing))
+    return Single(counter.log_prior + likelihoods.log, likelihoods, rest, null, tuple(failing))
 
 
 def believe(
@@ -130,7 +146,7 @@ def believe(
             log, p, q = log + math.log(1 - SEVERAL_MASS), p.copy(), q.copy()
             rows = np.flatnonzero(counter.hypotheses.under(target))
             freed = _freed(rows, others, counter, evidence, rates)
-            other = counter.hypotheses.log_prior[rows] + freed.log + _price_of_several(len(others)) + math.log(2)
+            other = counter.log_prior[rows] + freed.log + _price_of_several(len(others)) + math.log(2)
             share = 1 / (1 + np.exp(np.clip(log[rows] - other, -50, 50)))
             p[rows] += share * (freed.p - p[rows])
             q[rows] += share * (freed.q - q[rows])

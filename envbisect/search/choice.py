@@ -186,7 +186,8 @@ class Chooser:
         for view in self.views:
             for sums, weight in ((fails, view.fail), (noises, view.noise)):
                 gained = np.cumsum(np.bincount(units, weight[rows], minlength=lattice.levels))
-                sums.append(float(weight[whole].sum()) + gained - gained[own][lattice.axis_of])
+                here = np.asarray(gained[own][lattice.axis_of], dtype=np.float64)
+                sums.append(np.asarray(float(weight[whole].sum()) + gained - here, dtype=np.float64))
         value = self.information(fails, noises)
         usable = self.allowed & lattice.reached(limit)
         if self.evidence.any_doubt():

@@ -12,6 +12,7 @@ from envbisect.search.evidence import GIVE_UP_AFTER, Evidence, Tally
 from envbisect.search.words import Configuration, Status
 
 GRID: Final = 801
+ENOUGH: Final = 10  # runs of each end while they leave doubt, before the search itself has to settle it
 
 
 def _density(tally: Tally) -> NDArray[np.float64]:
@@ -67,7 +68,9 @@ class Endpoints:
             return (lattice.top,)
         if not zero.told or (zero.bad and not zero.good):
             return (lattice.zero,)
-        if not self._unsure(null):
+        few = min(top.good + top.bad, zero.good + zero.bad) < ENOUGH and max(top.good, zero.bad) > 0
+        doubtful = not self.told and few and null > 1 - self.confidence
+        if not doubtful and not self._unsure(null):
             return ()
         return (lattice.top,) if 4 * _variance(top) >= _variance(zero) else (lattice.zero,)
 
@@ -77,7 +80,7 @@ class Endpoints:
         return difference_bound(self.evidence.tally(lattice.top), self.evidence.tally(lattice.zero), level)
 
     def _unsure(self, null: float) -> bool:
-        """Whether "nothing changed" is the better explanation. Below that the search goes on: a culprit needs it gone."""
+        """Whether "nothing changed" is the better explanation; below that the search goes on until it is excluded."""
         if self.told:
             return False
         return null > 0.5 or not self.evidence.bad

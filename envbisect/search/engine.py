@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from envbisect.errors import UsageError
-from envbisect.search.belief import SEVERAL_MASS, Belief, Counter, Single, believe, explain
+from envbisect.search.belief import PREDICATE_ALL, SEVERAL_MASS, Belief, Counter, Single, believe, explain
 from envbisect.search.certificate import (
     Classes,
     certificate,
@@ -26,10 +26,11 @@ from envbisect.search.forecast import expected_probes, prior_document
 from envbisect.search.lattice import Frame, Hypotheses, Lattice, open_frame
 from envbisect.search.price import Prices
 from envbisect.search.rates import Rates
-from envbisect.search.words import Cause, Configuration, Costs, Outcome, Result, Status
+from envbisect.search.words import Cause, Configuration, Costs, Outcome, Result, Status, below
 
 TARGET: Final = 0.8  # probability of failing from which a configuration is searched below
 REST_LEADS: Final = 0.5
+FRAMES: Final = 10_000  # changes of the frame, or hypotheses found not to exist, between two answers
 LIMIT: Final = 5000  # answers after which a test that never settles is given up
 FAINTEST: Final = 1e-6  # bits for a second that are still worth a probe
 
@@ -118,7 +119,10 @@ class Search:
 
     def mark_infeasible(self, configuration: Sequence[int]) -> None:
         """The configuration does not exist (it was snapped to another one): never ask it again, learn nothing."""
-        self._evidence.mark_infeasible(self._checked(configuration))
+        point = self._checked(configuration)
+        self._evidence.mark_infeasible(point)
+        if self._counter is not None:
+            self._counter.remove(point)
         self._assessment = None
 
     def _checked(self, configuration: Sequence[int]) -> Configuration:
@@ -200,7 +204,7 @@ class Search:
             return Assessment(None, wanted=wanted)
         if self._told >= LIMIT:
             return Assessment(Status.UNDECIDED)
-        for _ in range(self.lattice.dimensions + 2):
+        for _ in range(FRAMES):
             counter = self._current()
             target, belief = self._below_target(counter, explain(counter, evidence, self._rates))
             if belief.rest > REST_LEADS or not counter.hypotheses.total:
@@ -208,6 +212,8 @@ class Search:
                 if climb is None:
                     continue
                 return Assessment(None, belief, climb=climb)
+            if self._drop_missing(counter, belief):
+                continue
             state = self._decide(counter.hypotheses, belief, target)
             if state is not None:
                 return state
@@ -219,6 +225,14 @@ class Search:
             return 0.0
         counter = self._current()
         return believe(explain(counter, self._evidence, self._rates), counter, self._evidence, self._rates).null
+
+    def _drop_missing(self, counter: Counter, belief: Belief) -> bool:
+        """Remove leading hypotheses that do not exist; whether there were any. Only a predicate leaves any."""
+        if self._evidence.predicate is None or counter.hypotheses.total <= PREDICATE_ALL:
+            return False
+        rows = np.argpartition(-belief.probability, 50)[:50]
+        missing_points = [x for row in rows.tolist() if not self._evidence.exists(x := counter.hypotheses.point(row))]
+        return sum(counter.remove(point) for point in missing_points) > 0
 
     def _climb(self, frame: Frame) -> Climb | None:
         """A search for one step of a culprit of more axes than listed; None when it was found and pinned just now."""
@@ -275,7 +289,7 @@ class Search:
             if not state.wanted:
                 state.status = Status.CULPRIT if len(members) == 1 else Status.SUSPECTS
             return state
-        state.special = self._special(hypotheses, belief, leader)
+        state.special = self._special(hypotheses, belief, leader, target)
         if separator is not None:
             state.special.append(separator)
         score, _ = self._chooser(belief).best(target, state.special, np.random.default_rng(self._seed))
@@ -345,7 +359,9 @@ class Search:
         failing = [
             x
             for x in single.failing
-            if len(scale) > 1 and x != frame.top and all(b <= s <= t for b, s, t in zip(frame.base, x, frame.top, strict=True))
+            if len(scale) > 1
+            and x != frame.top
+            and all(b <= s <= t for b, s, t in zip(frame.base, x, frame.top, strict=True))
         ]
         for point in sorted(failing, key=lambda x: (sum(a * b for a, b in zip(x, scale, strict=True)), x)):
             belief = believe(single, counter, evidence, self._rates, point)
@@ -353,17 +369,20 @@ class Search:
                 return point, belief
         return frame.top, believe(single, counter, evidence, self._rates)
 
-    def _special(self, hypotheses: Hypotheses, belief: Belief, leader: Configuration) -> list[Configuration]:
-        """Single configurations that always compete: the leading minimal points and their lower neighbours."""
+    def _special(
+        self, hypotheses: Hypotheses, belief: Belief, leader: Configuration, target: Configuration
+    ) -> list[Configuration]:
+        """Configurations below the target that always compete: the leading minimal points and what is just below."""
         points = [leader]
         if hypotheses.total > 1 and hypotheses.total <= 200_000:
             rows = np.argpartition(-belief.probability, min(3, hypotheses.total - 1))[:3]
             points = sorted({leader, *(hypotheses.point(row) for row in rows.tolist())})
         below_leader = [(*leader[:axis], step - 1, *leader[axis + 1 :]) for axis, step in enumerate(leader) if step]
         out = dict.fromkeys([*points, *below_leader, *(self._prices.seen() if self._prices is not None else ())])
+        inside = [point for point in out if below(point, target)]
         if belief.null > 0.01:
-            out.update(dict.fromkeys((self.lattice.top, self.lattice.zero)))
-        return [point for point in out if self._evidence.exists(point)]
+            inside += [self.lattice.top, self.lattice.zero]
+        return [point for point in inside if self._evidence.exists(point)]
 
     # ------------------------------------------------------------------ answering
 

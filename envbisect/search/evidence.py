@@ -54,7 +54,7 @@ class Evidence:
         self.tallies: dict[Configuration, Tally] = {}
         self.good = 0
         self.bad = 0
-        self._predicate: Callable[[Configuration], bool] | None = infeasible if callable(infeasible) else None
+        self.predicate: Callable[[Configuration], bool] | None = infeasible if callable(infeasible) else None
         self.infeasible: set[Configuration] = set() if callable(infeasible) else {tuple(x) for x in infeasible}
         self._proven = np.zeros(lattice.levels, dtype=np.bool_)  # steps seen in something that was built
         self._proven[lattice.offset] = True
@@ -100,10 +100,10 @@ class Evidence:
         """Whether the configuration is feasible as far as is known."""
         if configuration in self.infeasible:
             return False
-        if self._predicate is None:
+        if self.predicate is None:
             return True
         if configuration not in self._feasible:
-            self._feasible[configuration] = not self._predicate(configuration)
+            self._feasible[configuration] = not self.predicate(configuration)
             if not self._feasible[configuration]:
                 self.infeasible.add(configuration)
                 self._cache = None
@@ -120,7 +120,7 @@ class Evidence:
 
     def any_doubt(self) -> bool:
         """Whether anything at all may turn out not to be testable."""
-        if self.infeasible or self._predicate is not None:
+        if self.infeasible or self.predicate is not None:
             return True
         return any(tally.unresolved or tally.unbuildable for tally in self.tallies.values())
 

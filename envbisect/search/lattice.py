@@ -20,7 +20,7 @@ Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-ORDER_MASS: Final = (0.42, 0.40, 0.11, 0.04, 0.02, 0.01)
+ORDER_MASS: Final = (0.36, 0.46, 0.11, 0.04, 0.02, 0.01)
 """Prior mass of culprits of one axis, two, three, …: one factor explains most faults, three nearly all (NIST)."""
 
 CAP: Final = 1_000_000  # hypotheses of at most two axes

@@ -28,10 +28,10 @@ class Component:
 
 
 HIDDEN: Final = (
-    Component(0.30, None, None),  # deterministic: leads until something contradicts it
-    Component(0.12, (1.0, 1.0), None),  # fails sometimes, never without the culprit
-    Component(0.30, (1.0, 1.0), (1.0, 9.0)),
-    Component(0.28, (9.0, 1.0), (1.0, 9.0)),  # nearly deterministic: what clean endpoint runs easily hide
+    Component(0.20, None, None),  # deterministic: leads until something contradicts it
+    Component(0.22, (1.0, 1.0), None),  # fails sometimes, never without the culprit
+    Component(0.20, (1.0, 1.0), (0.5, 9.5)),
+    Component(0.38, (6.0, 1.0), (1.0, 6.0)),  # nearly deterministic: what clean endpoint runs easily hide
 )
 
 
@@ -82,11 +82,13 @@ class Rates:
         return Likelihoods(peak + np.log(total), (share * np.stack(ps)).sum(axis=0), (share * np.stack(qs)).sum(axis=0))
 
     def null(self, bad: int, good: int) -> float:
-        """Log likelihood of "nothing changed": one rate everywhere, uniform, or never a failure."""
+        """Log likelihood of "nothing changed": one rate everywhere, uniform, rather small, or zero."""
         if self.told is not None:
             return -math.inf
         flat = math.lgamma(bad + 1) + math.lgamma(good + 1) - math.lgamma(bad + good + 2)
-        return float(np.logaddexp(math.log(0.5) + flat, math.log(0.5) if not bad else -math.inf))
+        small = math.log(9) + math.lgamma(bad + 1) + math.lgamma(good + 9) - math.lgamma(bad + good + 10)
+        never = 0.0 if not bad else -math.inf
+        return float(np.logaddexp.reduce([flat, small, never])) - math.log(3)
 
 
 def _power(count: Counts, rate: float) -> Floats:
