@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from envbisect.report.tables import plain_table
-from envbisect.report.values import count, duration, one_line
+from envbisect.report.values import count, duration, one_line, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,4 +58,4 @@ def _output(check: Mapping[str, Any], console: Console) -> None:
     if lines:
         console.print(f"{check['id']} ended with:", style="dim")
         for line in lines:
-            console.print(f"  | {one_line(line)}")
+            console.print(f"  | {printable(line.expandtabs())}")

@@ -23,10 +23,14 @@ def pins(table: Mapping[str, object]) -> str:
     return " ".join(f"{key}={shown(value)}" for key, value in table.items()) or "nothing changed"
 
 
+def printable(text: str) -> str:
+    """``text`` with control characters spelled out: a terminal would obey them."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
 def one_line(text: str) -> str:
-    """``text`` on one line, with control characters spelled out: a terminal would obey them."""
-    flat = " ".join(text.split())
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in flat)
+    """``text`` on one line, fit to print."""
+    return printable(" ".join(text.split()))
 
 
 def percent(probability: float) -> str:

@@ -45,7 +45,7 @@ def test_a_failure_shows_the_end_of_its_output() -> None:
     document["checks"][1] |= {
         "detail": "3 of 3 rounds differ",
         "metrics": {"p99_ms": 1.25},
-        "output_tail": "".join(f"line {n}\n" for n in range(40)) + "ValueError: \x1b[31mno\n",
+        "output_tail": "".join(f"line {n}\n" for n in range(40)) + "    raise\nValueError: \x1b[31mno\n",
     }
     text = printed(lambda console: render(document, console))
     lines = [" ".join(line.split()) for line in text.splitlines()]
@@ -55,6 +55,7 @@ def test_a_failure_shows_the_end_of_its_output() -> None:
     assert "| line 1" not in lines
     assert r"| ValueError: \x1b[31mno" in lines
     assert "flag: torch 1.8 has no such flag" in lines
+    assert "  |     raise" in text.splitlines()
     assert lines[-1] == "2 checks, 1 failed (Python 3.11.2, torch 2.13.0+cpu, 3.2 s)"
 
 
