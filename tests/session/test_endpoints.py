@@ -20,7 +20,7 @@ Show = Callable[[int], Observation]
 def ends(good: Show, bad: Show, **metrics: Metric) -> Ends:
     policy = EndpointPolicy(any_failure=False, metrics=metrics, confidence=0.95)
     generator = establish((0,), (1,), History(), policy)
-    counts = {(0,): 0, (1,): 0}
+    counts: dict[tuple[int, ...], int] = {(0,): 0, (1,): 0}
 
     def reply(ask: Ask) -> Reply:
         shown = (good if ask.configuration == (0,) else bad)(counts[ask.configuration])
