@@ -25,6 +25,7 @@ from envbisect.search.words import Configuration, below
 
 SEVERAL_MASS: Final = 0.15
 ELSEWHERE: Final = 0.03  # how well another culprit is expected to explain one minimal failing observation
+MOST_OTHERS: Final = 3
 REST_MASS: Final = 0.02
 NULL_MASS: Final = 0.2
 GONE: Final = -1e12  # log prior of what does not exist
@@ -36,7 +37,7 @@ class Belief:
     """Posterior of a frame.
 
     Attributes:
-        probability: for every hypothesis, that it is a minimal failing point; sums with rest and null to 1.
+        probability: for every hypothesis, that it is a minimal failing point; sums with rest, null and elsewhere to 1.
         p, q: for every hypothesis, how often something at or above it, or elsewhere, fails next time.
     """
 
@@ -45,11 +46,12 @@ class Belief:
     q: Floats
     rest: float
     null: float
+    elsewhere: float  # several culprits, and none below the target
     null_rate: float  # how often anything fails if nothing changed
 
     def leading(self) -> int:
         """The most probable hypothesis; of equal ones (after rounding) the first."""
-        return int(np.argmax(np.round(self.probability, 12)))
+        return int(np.argmax(self.probability >= float(self.probability.max()) - 1e-12))
 
 
 class Counter:
@@ -141,7 +143,7 @@ def believe(
     log, p, q = single.log, single.likelihoods.p, single.likelihoods.q
     alone = -math.inf
     if target is not None and evidence.lattice.dimensions > 1:
-        others = minimal([x for x in single.failing if not below(target, x) and not below(x, target)])
+        others = _few([x for x in single.failing if not below(target, x) and not below(x, target)], evidence)
         if others:
             log, p, q = log + math.log(1 - SEVERAL_MASS), p.copy(), q.copy()
             rows = np.flatnonzero(counter.hypotheses.under(target))
@@ -151,7 +153,7 @@ def believe(
             p[rows] += share * (freed.p - p[rows])
             q[rows] += share * (freed.q - q[rows])
             log[rows] = np.logaddexp(log[rows], other)
-        outside = minimal([x for x in single.failing if not below(x, target)])
+        outside = _few([x for x in single.failing if not below(x, target)], evidence)
         if len(outside) > 1:
             alone = _price_of_several(len(outside)) + _alone(outside, evidence, rates)
     peak = max(float(log.max(initial=-1e18)), single.rest, single.null, alone)
@@ -159,7 +161,13 @@ def believe(
     rest, null, elsewhere = (math.exp(value - peak) for value in (single.rest, single.null, alone))
     total = float(mass.sum()) + rest + null + elsewhere
     null_rate = (evidence.bad + 0.5) / (evidence.bad + evidence.good + 1)
-    return Belief(mass / total, p, q, rest / total, (null + elsewhere) / total, null_rate)
+    return Belief(mass / total, p, q, rest / total, null / total, elsewhere / total, null_rate)
+
+
+def _few(points: list[Configuration], evidence: Evidence) -> list[Configuration]:
+    """The minimal ones of the points; of many only those seen failing most. More would explain any noise."""
+    found = minimal(points)
+    return sorted(found, key=lambda x: (evidence.tally(x).good - evidence.tally(x).bad, sum(x), x))[:MOST_OTHERS]
 
 
 def _price_of_several(count: int) -> float:
