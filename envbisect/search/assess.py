@@ -13,7 +13,7 @@ from envbisect.search.choice import Chooser
 from envbisect.search.climb import Climb, path_between
 from envbisect.search.endpoints import Endpoints
 from envbisect.search.evidence import Evidence
-from envbisect.search.lattice import Floats, Frame, Hypotheses, Lattice, open_frame
+from envbisect.search.lattice import Floats, Frame, Hypotheses, Lattice, deepen, open_frame
 from envbisect.search.price import Prices
 from envbisect.search.rates import Rates
 from envbisect.search.words import Configuration, Status, below
@@ -98,10 +98,13 @@ class Assessor:
             counter = self.counter
             single = explain(counter, self.evidence, self.rates)
             belief = believe(single, counter, self.evidence, self.rates)
-            if counter.hypotheses.frame != self.root and belief.null > LEADS:
+            if self._left_root(counter.hypotheses.frame) and belief.null > LEADS:
                 state = self._doubt_frame(counter.hypotheses.frame, belief)
-            else:
-                state = self._ends(belief) or self._inside(counter, *self._below_target(counter, single, belief))
+            elif (state := self._ends(belief)) is None:
+                target, belief = self._below_target(counter, single, belief)
+                if self._deepen(counter.hypotheses.frame, target):
+                    continue
+                state = self._inside(counter, target, belief)
             if state is not None:
                 return state
         return Assessment(Status.UNDECIDED)
@@ -136,6 +139,20 @@ class Assessor:
             return Assessment(None, belief, wanted=[frame.top])
         self._counter, self._legs = self._open(self.root), 1.0
         return None
+
+    def _left_root(self, frame: Frame) -> bool:
+        return (frame.top, frame.base) != (self.root.top, self.root.base)
+
+    def _deepen(self, frame: Frame, target: Configuration) -> bool:
+        """List higher orders below a new target, where there are few enough; whether that changed the frame."""
+        if self.counter.hypotheses.complete or target in (frame.top, frame.deep):
+            return False
+        deeper = deepen(frame, target)
+        listed = frame.deep is not None and below(target, frame.deep) and deeper.deep_orders <= frame.deep_orders
+        if deeper == frame or listed:
+            return False
+        self._counter = self._open(deeper)
+        return True
 
     def _required(self) -> float:
         """Posterior that an answer needs inside the frame, so that frame and answer together keep the confidence."""

@@ -27,7 +27,7 @@ SEVERAL_MASS: Final = 0.15
 ELSEWHERE: Final = 0.03  # how well another culprit is expected to explain one minimal failing observation
 MOST_OTHERS: Final = 3
 REST_MASS: Final = 0.02
-NULL_MASS: Final = 0.2
+NULL_MASS: Final = 0.12
 GONE: Final = -1e12  # log prior of what does not exist
 PREDICATE_ALL: Final = 20_000  # hypotheses up to which an infeasibility predicate is asked about each one at once
 

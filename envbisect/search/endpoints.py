@@ -56,7 +56,7 @@ class Endpoints:
             return Status.NOT_REPRODUCED if zero.good else None
         if top.told and zero.told and self._unsure(null):
             # A bad end that never failed may fail rarely: giving up on it takes more than the bound at the confidence.
-            risk_share = 2.5 if top.bad else 50
+            risk_share = 10 if top.bad else 50
             return Status.NOT_REPRODUCED if self._bound(risk_share) < self.min_effect else None
         return None
 

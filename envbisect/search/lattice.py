@@ -7,7 +7,7 @@ different axes. Blocks hold all hypotheses of one order, shape (count, order).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,8 +23,24 @@ Bools = NDArray[np.bool_]
 ORDER_MASS: Final = (0.36, 0.46, 0.11, 0.04, 0.02, 0.01)
 """Prior mass of culprits of one axis, two, three, …: one factor explains most faults, three nearly all (NIST)."""
 
+MOST_ORDERS: Final = 12
+
 CAP: Final = 1_000_000  # hypotheses of at most two axes
 CAP_DEEP: Final = 40_000  # hypotheses altogether, where orders above two are listed too
+
+
+def order_mass(order: int) -> float:
+    """Prior mass of culprits of so many axes; beyond the table each further axis halves it."""
+    return ORDER_MASS[order - 1] if order <= len(ORDER_MASS) else ORDER_MASS[-1] * 0.5 ** (order - len(ORDER_MASS))
+
+
+def _weights_of_orders(axis_weights: Floats, orders: int) -> list[float]:
+    """Elementary symmetric polynomials of the axes' weights: the total weight of all hypotheses of each order."""
+    totals = [1.0] + [0.0] * orders
+    for weight in axis_weights.tolist():
+        for order in range(orders, 0, -1):
+            totals[order] += weight * totals[order - 1]
+    return totals
 
 
 class Lattice:
@@ -55,12 +71,15 @@ class Frame:
     """Where the search looks: under ``top``, above ``base`` (whose axes are known to belong to the culprit).
 
     ``coarse`` looks at whole axes only, endpoint to endpoint; ``orders`` is the largest number of axes besides base's.
+    Below ``deep``, a configuration that probably fails, hypotheses of up to ``deep_orders`` axes are listed as well.
     """
 
     top: Configuration
     base: Configuration
     coarse: bool
     orders: int
+    deep: Configuration | None = None
+    deep_orders: int = 0
 
     @property
     def free(self) -> tuple[int, ...]:
@@ -90,6 +109,20 @@ def open_frame(top: Configuration, base: Configuration) -> Frame:
     return Frame(top, base, coarse=False, orders=orders)
 
 
+def deepen(frame: Frame, target: Configuration) -> Frame:
+    """The frame with all orders below the target that the cap allows; the frame itself if that adds none."""
+    spans = [max(0, t - b) for t, b in zip(target, frame.base, strict=True)]
+    spans = [(1 if frame.coarse else span) for span in spans if span]
+    most = min(len(spans), MOST_ORDERS)
+    counts = count_orders(spans, most)
+    orders = frame.orders
+    while orders < most and sum(counts[: orders + 2]) <= CAP_DEEP:
+        orders += 1
+    if orders <= frame.orders:
+        return frame
+    return Frame(frame.top, frame.base, frame.coarse, frame.orders, target, orders)
+
+
 class Hypotheses:
     """All minimal failing points of a frame, with their prior.
 
@@ -101,46 +134,58 @@ class Hypotheses:
 
     def __init__(self, lattice: Lattice, frame: Frame, weights: Floats) -> None:
         self.lattice, self.frame = lattice, frame
-        free = np.array(frame.free, dtype=np.int32)
-        units = self._units(free)
-        self.units = units
-        first_after = np.searchsorted(lattice.axis_of[units], np.arange(lattice.dimensions), side="right")
+        units = self._units(frame.top)
         share = np.zeros(lattice.levels)
         counts = np.bincount(lattice.axis_of[units], minlength=max(lattice.dimensions, 1))
         share[units] = weights[lattice.axis_of[units]] / counts[lattice.axis_of[units]]
         self.blocks: list[Ints] = []
         masses: list[Floats] = []
-        block: Ints = np.zeros((1, 0), dtype=np.int32)
-        mass: Floats = np.ones(1)
-        pinned = sum(1 for step in frame.base if step)
-        if pinned:
+        if any(frame.base):
+            self.blocks.append(np.zeros((1, 0), dtype=np.int32))
+            masses.append(np.full(1, 0.25))
+        # The prior of an order is spread over all its hypotheses, listed or not: power sums give their total weight.
+        axis_mass: Floats = np.zeros(max(lattice.dimensions, 1))
+        np.add.at(axis_mass, lattice.axis_of[units], share[units])
+        totals = _weights_of_orders(axis_mass[axis_mass > 0], max(frame.orders, frame.deep_orders))
+        for block in self._listed(units, 1, frame.orders):
             self.blocks.append(block)
-            masses.append(mass * 0.25)
-        for order in range(1, frame.orders + 1):
+        if frame.deep is not None:
+            for block in self._listed(self._units(frame.deep), frame.orders + 1, frame.deep_orders):
+                self.blocks.append(block)
+        for block in self.blocks[len(masses) :]:
+            order = block.shape[1]
+            mass = np.prod(share[block], axis=1)
+            masses.append(np.asarray(mass / totals[order] * order_mass(order), dtype=np.float64))
+        prior = np.concatenate(masses) if masses else np.zeros(0)
+        self.log_prior: Floats = np.log(prior / prior.sum()) if len(prior) else prior
+        self.total = len(prior)
+        self.complete = not frame.coarse and frame.orders >= len(frame.free)
+        self.bounds = np.cumsum([0] + [len(block) for block in self.blocks])
+
+    def _units(self, top: Configuration) -> Ints:
+        lattice, base = self.lattice, self.frame.base
+        parts = [
+            np.arange(top[i] if self.frame.coarse else base[i] + 1, top[i] + 1, dtype=np.int32) + lattice.offset[i]
+            for i in self.frame.free
+            if top[i] > base[i]
+        ]
+        return np.concatenate(parts).astype(np.int32) if parts else np.zeros(0, dtype=np.int32)
+
+    def _listed(self, units: Ints, lowest: int, highest: int) -> Iterator[Ints]:
+        """All combinations of units of different axes, for each order from ``lowest`` to ``highest``."""
+        lattice = self.lattice
+        first_after = np.searchsorted(lattice.axis_of[units], np.arange(lattice.dimensions), side="right")
+        block: Ints = np.zeros((1, 0), dtype=np.int32)
+        for order in range(1, highest + 1):
             start = first_after[lattice.axis_of[block[:, -1]]] if order > 1 else np.zeros(1, dtype=np.int64)
             repeat = len(units) - start
             rows = np.repeat(np.arange(len(block)), repeat)
             if not len(rows):
-                break
+                return
             column = np.arange(len(rows)) - np.repeat(np.cumsum(repeat) - repeat, repeat) + np.repeat(start, repeat)
-            new = units[column]
-            block = np.column_stack([block[rows], new]).astype(np.int32)
-            mass = mass[rows] * share[new]
-            self.blocks.append(block)
-            masses.append(mass / mass.sum() * ORDER_MASS[order - 1])
-        prior = np.concatenate(masses) if masses else np.zeros(0)
-        self.log_prior: Floats = np.log(prior / prior.sum()) if len(prior) else prior
-        self.total = len(prior)
-        self.complete = not frame.coarse and frame.orders >= len(free)
-        self.bounds = np.cumsum([0] + [len(block) for block in self.blocks])
-
-    def _units(self, free: Ints) -> Ints:
-        lattice, top, base = self.lattice, self.frame.top, self.frame.base
-        parts = [
-            np.arange(top[i] if self.frame.coarse else base[i] + 1, top[i] + 1, dtype=np.int32) + lattice.offset[i]
-            for i in free.tolist()
-        ]
-        return np.concatenate(parts).astype(np.int32) if parts else np.zeros(0, dtype=np.int32)
+            block = np.column_stack([block[rows], units[column]]).astype(np.int32)
+            if order >= lowest:
+                yield block
 
     def under(self, configuration: Configuration) -> Bools:
         """For every hypothesis: is it at or below the configuration?"""
