@@ -74,3 +74,20 @@ def test_show_of_no_session_says_so(tmp_path: Path) -> None:
         assert ran.code == 2
         assert "nothing" in ran.err
         assert ran.err.count("\n") == 1
+
+
+def test_lint_names_what_no_runtime_moves(tmp_path: Path) -> None:
+    (tmp_path / "host.toml").write_text(
+        'schema = 1\n[host]\ndriver = "535.161.08"\n[host.cmdline]\npcie_aspm = "off"\n[env]\nNCCL_ALGO = "Ring"\n'
+    )
+    told = envbisect("lint", "host.toml", "--json", cwd=tmp_path)
+    assert told.code == 0
+    assert [entry["key"] for entry in told.document["unmovable"]] == ["host.cmdline.pcie_aspm", "host.driver"]
+    assert "cannot be moved: host.driver = 535.161.08" in envbisect("lint", "host.toml", cwd=tmp_path).out
+
+
+def test_lint_knows_the_checks(tmp_path: Path) -> None:
+    (tmp_path / "check.toml").write_text('schema = 1\n[burnin]\nchecks = ["repeat.index_putt"]\n')
+    told = envbisect("lint", "check.toml", "--json", cwd=tmp_path)
+    assert told.code == 2
+    assert "repeat.index_put" in told.document["error"]["hint"]

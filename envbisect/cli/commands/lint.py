@@ -1,14 +1,20 @@
-"""``envbisect lint``: everything that is wrong with a manifest, at once."""
+"""``envbisect lint``: everything that is wrong with a manifest, at once, and what nothing here can move."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from envbisect.cli import options
 from envbisect.cli.reply import Reply
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from envbisect.manifest.stack import Value
 
 
 def command(
@@ -16,17 +22,43 @@ def command(
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Reply:
-    """Check a manifest: every unknown key, wrong type and impossible value, each with its line."""
+    """Check a manifest: every unknown key, wrong type and impossible value, each with its line; and unmovable keys."""
+    from envbisect.burnin.catalogue import validate
     from envbisect.manifest import load
 
     loaded = load(manifest)
+    validate(loaded.burnin.checks)
     components = loaded.components()
-    document = {
+    unmovable = list(_unmovable(components))
+    document: dict[str, object] = {
         "schema": 1,
         "manifest": str(manifest),
         "name": loaded.name,
         "components": components,
         "faults": [],
+        "unmovable": unmovable,
     }
-    count = f"{len(components)} component{'' if len(components) == 1 else 's'}"
-    return Reply(document, lambda console: console.print(f"{manifest}: no faults, {count} pinned"))
+    return Reply(document, lambda console: _render(str(manifest), len(components), unmovable, console))
+
+
+def _unmovable(components: Mapping[str, Value]) -> list[dict[str, Value]]:
+    """Pinned components that no runtime of this version moves: a delta there stays where the machine is."""
+    from envbisect.backends.registry import RUNTIMES
+    from envbisect.keys import spec_for
+
+    moves = frozenset().union(*(spec.moves for spec in RUNTIMES))
+    found: list[dict[str, Value]] = []
+    for key, value in components.items():
+        spec = spec_for(key)
+        if spec is None or spec.mover not in moves:
+            why = "it follows from other components" if spec and spec.derived else "no runtime of this version moves it"
+            found.append({"key": key, "value": value, "reason": why})
+    return found
+
+
+def _render(manifest: str, pinned: int, unmovable: list[dict[str, Value]], console: Console) -> None:
+    from envbisect.report.values import count, shown
+
+    console.print(f"{manifest}: no faults, {count(pinned, 'component')} pinned")
+    for entry in unmovable:
+        console.print(f"cannot be moved: {entry['key']} = {shown(entry['value'])}: {entry['reason']}")
