@@ -9,7 +9,7 @@ import numpy as np
 
 from envbisect.errors import UsageError
 from envbisect.search.assess import FAINTEST, Assessment, Assessor
-from envbisect.search.belief import Belief
+from envbisect.search.belief import Belief, end_rates
 from envbisect.search.certificate import (
     Classes,
     certificate,
@@ -174,7 +174,7 @@ class Search:
         base = Result(
             status,
             confidence=state.confidence,
-            contradictions=contradictions(evidence, *rates, self.confidence),
+            contradictions=contradictions(evidence, *end_rates(evidence, self._rates), self.confidence),
             bound=self._endpoints.bound,
             rates=rates,
             posterior_top=top,

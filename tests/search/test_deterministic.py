@@ -136,3 +136,44 @@ def test_four_changes_together_are_found() -> None:
         run = search(Truth(FLAGS, (point,)), Search(FLAGS))
         assert run.result.culprit == point
         assert len(run.asked) <= 26
+
+
+def test_answers_that_were_not_asked_for_do_not_merge_two_culprits() -> None:
+    """Another symptom's probes: two halves fail, each for a reason of its own; nothing is below both."""
+    points: tuple[Configuration, ...] = ((1,) + (0,) * 13, (0,) * 13 + (1,))
+    truth = Truth(FLAGS, points)
+    engine = Search(FLAGS)
+    for half in ((1,) * 7 + (0,) * 7, (0,) * 7 + (1,) * 7):
+        engine.tell(half, *truth.answer(half))
+    run = search(truth, engine, ends=2)
+    assert run.result.culprit in points
+    assert run.result.complete is False
+    assert len(run.asked) <= 15
+
+
+def test_complete_only_when_every_other_culprit_is_excluded() -> None:
+    truth = Truth((3, 1, 1), ((2, 0, 0),))
+    engine = Search((3, 1, 1))
+    result = search(truth, engine).result
+    assert not result.complete or engine.result().culprit == (2, 0, 0)
+    engine.tell((1, 1, 1), *truth.answer((1, 1, 1)))
+    assert engine.result().complete
+
+
+def test_told_rates_cost_more_in_the_forecast() -> None:
+    exact = Search((1024,), rates=(1.0, 0.0)).expected_probes()
+    flaky = Search((1024,), rates=(0.5, 0.02)).expected_probes()
+    assert exact == pytest.approx(10, abs=0.1)
+    assert 35 < flaky < 60
+
+
+def test_a_flat_contradiction_is_reported() -> None:
+    engine = Search([2, 1])
+    for _ in range(6):
+        engine.tell((0, 0), Outcome.GOOD)
+        engine.tell((2, 1), Outcome.BAD)
+        engine.tell((1, 0), Outcome.BAD)
+        engine.tell((2, 0), Outcome.GOOD)
+    engine.ask(1)
+    found = engine.result().contradictions
+    assert [(pair.lower, pair.upper) for pair in found] == [((1, 0), (2, 0))]
