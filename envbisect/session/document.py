@@ -78,6 +78,7 @@ def _culprit(symptom: Symptom, finding: Finding) -> dict[str, Any]:
         "certificate": [_row(row) for row in finding.certificate],
         "reversal": {name: cure.value for name, cure in finding.reversal.items()},
         "riders": [_rider(rider) for rider in finding.riders],
+        "notes": list(finding.notes),
     }
 
 

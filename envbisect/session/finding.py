@@ -75,4 +75,5 @@ class Finding:
     suspects: tuple[tuple[Change, ...], ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
     uncured: tuple[Configuration, ...] = ()
+    notes: tuple[str, ...] = ()
     bound: float | None = None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Final
 
 from envbisect.search import Cause, Outcome, Search, Status
-from envbisect.session.ask import Ask, Purpose, Reply
+from envbisect.session.ask import Ask, Purpose, Ran, Reply
 from envbisect.session.boundary import Boundary, lowest_failing, walk_down
+from envbisect.session.certifying import certify, confidence
 from envbisect.session.finding import CertificateRow, Change, Contradiction, Cure, Finding, Role
 from envbisect.session.goal import Goal, known_unbuildable, tell
 from envbisect.session.history import History
@@ -14,23 +16,29 @@ from envbisect.session.naming import name_at_boundary, name_bundle
 from envbisect.session.settling import settle
 from envbisect.space.model import Configuration
 
+WALKS: Final = 12
+"""How often a boundary is walked anew after a run contradicted it."""
+
 
 def find(
     goal: Goal, history: History, search: Search, out_of_time: Callable[[], bool]
 ) -> Generator[Ask, Reply, Finding]:
     """Search below ``goal.top`` until decided, then prove what was found by real runs."""
-    while True:
-        yield from _decide(goal, history, search, out_of_time)
-        result = search.result()
-        if result.status is Status.BUDGET:
-            return _best_so_far(goal, search)
-        if result.status not in (Status.CULPRIT, Status.SUSPECTS):
-            return _unsuccessful(goal, search)
-        points = [result.culprit] if result.culprit is not None else list(result.suspects)
-        boundary = yield from _boundary(goal, history, search, points)
-        if search.ask(1) and not _spent(goal, history, out_of_time):
-            continue  # a run on the way contradicted the search: it has something to ask again
-        return (yield from _proven(goal, history, search, boundary))
+    yield from _decide(goal, history, search, out_of_time)
+    result = search.result()
+    if result.status is Status.BUDGET:
+        return _best_so_far(goal, search)
+    if result.status not in (Status.CULPRIT, Status.SUSPECTS):
+        return _unsuccessful(goal, search)
+    points = [result.culprit] if result.culprit is not None else list(result.suspects)
+    boundary = yield from _boundary(goal, history, search, [goal.lift(point) for point in points])
+    for _ in range(WALKS):
+        if boundary.holes or (yield from certify(goal, history, search, boundary)):
+            break
+        boundary = yield from _boundary(goal, history, search, [boundary.failing])
+    if _spent(goal, history, out_of_time) and confidence(goal, history, boundary) < goal.confidence:
+        return _best_so_far(goal, search)
+    return (yield from _proven(goal, history, search, boundary))
 
 
 def _decide(
@@ -56,7 +64,7 @@ def _boundary(
     goal: Goal, history: History, search: Search, points: Sequence[Configuration]
 ) -> Generator[Ask, Reply, Boundary]:
     """The boundary below the lowest failing configuration that any of the search's answers explains."""
-    starts = [lowest_failing(goal, history, goal.lift(point)) for point in points]
+    starts = [lowest_failing(goal, history, point) for point in points]
     start = min(starts, key=lambda point: (sum(point), point))
     return (yield from walk_down(goal, history, search, start))
 
@@ -77,29 +85,48 @@ def _proven(goal: Goal, history: History, search: Search, boundary: Boundary) ->
     rows += [_row(goal, history, Role.NEIGHBOUR, point) for _, point in sorted(boundary.passing.items())]
     reversal: dict[str, Cure] = {}
     uncured: list[Configuration] = []
+    notes: list[str] = []
     for name, undone in _reversals(goal, history, changes, lowered):
         cure = yield from settle(goal, history, search, undone, Purpose.REVERSAL)
         reversal[name] = cure
         if cure is Cure.DOES_NOT_CURE:
             uncured.append(undone)
+        elif cure is Cure.UNRESOLVED:
+            notes.append(_uncovered(goal, history, name, undone))
         if name == "all" or len(changes) > 1:
             rows.append(_row(goal, history, Role.REVERSAL, undone))
-    ran, result = history.ran(boundary.failing), search.result()
+    ran, sure = history.ran(boundary.failing), confidence(goal, history, boundary)
     moved = {change.key for change in changes}
     riders = tuple(rider for rider in (ran.riders if ran else ()) if rider.key not in moved)
     companions = [_change(goal, i, 0, boundary.failing[i]) for i in sorted(boundary.companions)]
     riders += tuple(change.rider() for change in companions if change.key not in moved)
+    if lowered and sure < goal.confidence:
+        return _unsuccessful(goal, search, boundary)
     return Finding(
         Status.CULPRIT,
         changes,
-        result.confidence,
-        result.complete and not uncured,
+        sure if lowered else search.result().confidence,
+        search.result().complete and set(reversal.values()) == {Cure.CURES},
         tuple(rows),
         reversal,
         riders,
         uncured=tuple(uncured),
         contradictions=_contradictions(goal, search),
+        notes=tuple(notes),
     )
+
+
+def _uncovered(goal: Goal, history: History, name: str, point: Configuration) -> str:
+    """What came to light where undoing a change gave no answer."""
+    words = "everything" if name == "all" else name
+    for entry in reversed(history.entries):
+        if entry.point != point or entry.exact:
+            continue
+        if isinstance(entry.reply, Ran):
+            seen = entry.reply.observation.of(goal.symptom.check)
+            return f"undoing {words} uncovers something else: {seen.detail or 'the test cannot tell'}"
+        return f"undoing {words} cannot be tried: {entry.reply.reason}"
+    return f"undoing {words} could not be tried"
 
 
 def _reversals(
