@@ -53,20 +53,25 @@ class FaultKind(str, enum.Enum):
 
 
 class ExceptionFacts(TypedDict):
-    """An exception without what differs from run to run: no line numbers, paths, addresses or numbers."""
+    """An exception without what differs from run to run: no line numbers, paths, addresses or numbers.
+
+    ``text`` alone is for people: the first line of the message as it was.
+    """
 
     type: str
     frames: List[str]
     message: str
+    text: str
 
 
 class Failure(TypedDict):
-    """What identifies a failure; fields that do not apply are None or empty."""
+    """What identifies a failure; fields that do not apply are None or empty. ``text`` says it as it was, for people."""
 
     kind: FailureKind
     type: Optional[str]
     frames: List[str]
     message: str
+    text: str
     exit_code: Optional[int]
     signal: Optional[str]
     rank: Optional[int]
@@ -116,6 +121,7 @@ def make_failure(
         "type": exception["type"] if exception else None,
         "frames": list(exception["frames"]) if exception else [],
         "message": exception["message"] if exception else message,
+        "text": exception["text"] if exception else message,
         "exit_code": exit_code,
         "signal": signal,
         "rank": rank,

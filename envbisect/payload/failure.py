@@ -22,12 +22,19 @@ _OWN = ("envbisect_payload", "envbisect.payload")
 
 
 def describe_exception(error: BaseException) -> ExceptionFacts:
-    """Type, last frames and first line of ``error``, normalised."""
+    """Type, last frames and first line of ``error``, normalised, and that line as it is."""
+    text = _text(error)
     return {
         "type": type(error).__qualname__,
         "frames": frames_of(error.__traceback__),
-        "message": normalised_message(_text(error)),
+        "message": normalised_message(text),
+        "text": first_line(text),
     }
+
+
+def told(exception: ExceptionFacts) -> str:
+    """An exception as Python says it on its last line: ``KeyError: 'x'``."""
+    return ": ".join(filter(None, (exception["type"], exception["text"])))
 
 
 def frames_of(traceback: Optional[TracebackType]) -> List[str]:
@@ -47,9 +54,15 @@ def frames_of(traceback: Optional[TracebackType]) -> List[str]:
     return ["%s:%s" % frame for frame in (foreign or frames)[-FRAMES:]]
 
 
+def first_line(text: str) -> str:
+    """The first line that says something, for people: control characters spelled out, cut to a readable length."""
+    line = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in _first(text))
+    return line if len(line) <= MESSAGE_CHARACTERS else line[: MESSAGE_CHARACTERS - 1] + "…"
+
+
 def normalised_message(text: str) -> str:
     """The first line that says something, with addresses, paths and numbers replaced."""
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    line = _first(text)
     line = _ADDRESS.sub("<address>", line)
     line = _PATH.sub("<path>", line)
     return _NUMBER.sub("N", line)[:MESSAGE_CHARACTERS]
@@ -63,6 +76,10 @@ def signal_name(exit_code: Optional[int]) -> Optional[str]:
         return signal.Signals(-exit_code).name
     except ValueError:  # a real-time signal has no name
         return "SIG%d" % -exit_code
+
+
+def _first(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
 def _text(error: BaseException) -> str:

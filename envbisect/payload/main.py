@@ -18,7 +18,7 @@ from . import rank
 from .checks.command import run_command
 from .checks.context import Check, Context
 from .document import CheckResult, FailureKind, FaultKind, ResultWriter, Status, make_failure, make_result
-from .failure import describe_exception
+from .failure import describe_exception, told
 from .flags import apply_flags
 from .ranks import RankPool
 from .registry import expand, family_of
@@ -108,7 +108,7 @@ def _run(check: Check, context: Context) -> CheckResult:
     except Exception as error:  # whatever torch raises is the check's outcome
         facts = describe_exception(error)
         failure = make_failure(FailureKind.EXCEPTION, exception=facts)
-        result = make_result(check.id, Status.ERROR, "%s: %s" % (facts["type"], facts["message"]), failure=failure)
+        result = make_result(check.id, Status.ERROR, told(facts), failure=failure)
         result["output_tail"] = traceback.format_exc()[-4000:]
         return result
 
@@ -121,8 +121,7 @@ def _without_torch(checks: Sequence[Check], error: Exception, writer: ResultWrit
             result = make_result(check.id, Status.CANNOT_TELL, "torch is not installed")
         else:
             failure = make_failure(FailureKind.EXCEPTION, exception=facts)
-            detail = "import torch: %s: %s" % (facts["type"], facts["message"])
-            result = make_result(check.id, Status.ERROR, detail, failure=failure)
+            result = make_result(check.id, Status.ERROR, "import torch: %s" % told(facts), failure=failure)
         writer.skip(result)
 
 

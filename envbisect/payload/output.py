@@ -20,7 +20,7 @@ _DRAIN_S = 0.5
 
 
 class Ended(NamedTuple):
-    """How a command ended. ``exit_code`` is negative for a signal.
+    """How a command ended. ``exit_code`` is negative for a signal; ``at`` is when it was seen, in epoch seconds.
 
     ``timed_out`` and ``stalled``: it was killed for that; ``pattern``: it was killed because ``stop_at`` matched.
     ``unresolved`` is the text that ``note`` matched first.
@@ -29,6 +29,7 @@ class Ended(NamedTuple):
     pid: int
     exit_code: int
     seconds: float
+    at: float
     timed_out: bool
     stalled: bool
     pattern: Optional[str]
@@ -132,6 +133,7 @@ class Watch:
         try:
             timed_out, stalled = self._pump(process, {process.stdout: out, process.stderr: err}, copy, begun)
         finally:
+            at = time.time()
             kill_group(process)
             if self._token:
                 kill_by_token(self._token)
@@ -144,6 +146,7 @@ class Watch:
             pid=process.pid,
             exit_code=process.returncode,
             seconds=time.monotonic() - begun,
+            at=at,
             timed_out=timed_out,
             stalled=stalled,
             pattern=self._matched,

@@ -8,7 +8,7 @@ process has an exception that is no launcher's.
 from __future__ import annotations
 
 import signal
-from typing import Any, Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from .document import ExceptionFacts, Failure, FailureKind, RankFacts, make_failure
 from .failure import signal_name
@@ -100,6 +100,28 @@ def failed_since(rank: RankFacts) -> float:
     failed_at = rank["failed_at"] or 0.0
     noticed_late = rank["exception"] is None and rank["signal"] != signal.SIGABRT.name
     return failed_at - NOTICE_S if noticed_late else failed_at
+
+
+def detail_of(failure: Failure) -> str:
+    """A failure in one line for people: which rank, and its exception in its own words."""
+    if failure["type"] is None:
+        return failure["text"]
+    said = ": ".join(filter(None, (failure["type"], failure["text"])))
+    return said if failure["rank"] is None else "rank %d: %s" % (failure["rank"], said)
+
+
+def still_running(processes: Sequence[Record], wrapped: Sequence[Record], killed_at: float) -> Tuple[List[int], int]:
+    """The ranks that had not ended when a test was killed at ``killed_at``, and how many ranks there were.
+
+    A rank's own process is the first one that carries its number; one that is killed says nothing any more.
+    """
+    ends: Dict[int, Optional[float]] = {}
+    for record in sorted(processes, key=lambda record: float(record["started"])):
+        if record["rank"] is not None:
+            ends.setdefault(record["rank"], record["ended"])
+    ends.update((record["rank"], record["ended"]) for record in wrapped)
+    running = [rank for rank, ended in sorted(ends.items()) if ended is None or ended >= killed_at]
+    return running, len(ends)
 
 
 def _of_rank(rank: RankFacts) -> Failure:

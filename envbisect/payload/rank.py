@@ -17,6 +17,7 @@ from types import FrameType
 from typing import Any, Dict, Optional
 
 from .hook.record import FOLDER, METRICS
+from .start import not_started
 
 PLAN = "rank-plan.json"
 """In the report folder: ``{"command": […], "environ": {…}}``, the same for every rank."""
@@ -34,10 +35,11 @@ def main() -> int:
     try:
         process = subprocess.Popen(plan["command"], env=environ, stdout=subprocess.PIPE)
     except OSError as error:
-        os.write(2, ("envbisect: %s\n" % error).encode())
-        facts.update(exit_code=127, ended=time.time(), last_line="")
+        end = not_started(plan["command"][0], environ, error)
+        os.write(2, ("envbisect: %s\n" % end.reason).encode())
+        facts.update(exit_code=end.exit_code, ended=time.time(), last_line="", not_started=list(end))
         _write(folder, rank, facts)
-        return 127
+        return end.exit_code
     facts["pid"] = process.pid
     _write(folder, rank, facts)
     _forward(process)

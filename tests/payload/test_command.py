@@ -44,9 +44,11 @@ def test_the_end_of_the_test(
 
 def test_an_exception_is_known_by_type_and_raising_function(run: Run, script: Script) -> None:
     program = "def outer():\n    inner()\ndef inner():\n    raise KeyError('a 0x7f12 b 3')\nouter()\n"
-    failure = run(command=script(program)).only().failure
+    check = run(command=script(program)).only()
+    failure = check.failure
     assert failure is not None
     assert (failure.type, failure.message) == ("KeyError", "'a <address> b N'")
+    assert check.detail == "KeyError: 'a 0x7f12 b 3'"
     assert failure.frames == ("__main__:<module>", "__main__:outer", "__main__:inner")
 
 
@@ -71,9 +73,30 @@ def test_a_failure_of_a_child_that_the_program_handled_is_not_the_signature(run:
 
 
 def test_a_program_that_is_not_there_ends_like_in_a_shell(run: Run) -> None:
-    failure = run(command=["no-such-program-anywhere"]).only().failure
-    assert failure is not None
-    assert failure.exit_code == 127
+    check = run(command=["no-such-program-anywhere"], environ={"PATH": "/usr/bin:/bin"}).only()
+    assert check.failure is not None
+    assert check.failure.exit_code == 127
+    assert check.detail == "no-such-program-anywhere: not found in PATH of the test: /usr/bin:/bin"
+
+
+@pytest.mark.parametrize(
+    ("mode", "text", "end"),
+    [
+        (None, "", (127, "not found in ")),
+        (0o644, "#!/bin/sh\n", (126, "cannot be run: Permission denied")),
+        (0o755, "#!/no/such/interpreter\n", (127, "the interpreter that its first line names is not there")),
+    ],
+)
+def test_a_file_that_cannot_be_run_says_why(
+    run: Run, tmp_path: Path, mode: int | None, text: str, end: tuple[int, str]
+) -> None:
+    if mode is not None:
+        (tmp_path / "work" / "t.sh").write_text(text)
+        (tmp_path / "work" / "t.sh").chmod(mode)
+    check = run(command=["./t.sh"]).only()
+    assert check.failure is not None
+    assert check.failure.exit_code == end[0]
+    assert check.detail.startswith(f"./t.sh: {end[1]}")
 
 
 def test_a_timeout_is_a_hang_and_leaves_nothing_behind(run: Run, script: Script, tmp_path: Path) -> None:
@@ -151,7 +174,15 @@ def test_the_setup_is_outside_the_clock(run: Run, script: Script) -> None:
 
 def test_numbers_on_the_last_line_of_the_output(run: Run, script: Script) -> None:
     program = 'import sys\nprint(\'{"early": 1}\')\nprint(\'{"p99_ms": 2.5, "ok": true, "name": "x", "n": NaN}\')\n'
-    assert run(command=script(program)).only().metrics == {"p99_ms": 2.5}
+    check = run(command=script(program)).only()
+    assert check.metrics == {"p99_ms": 2.5}
+    assert check.detail == "p99_ms 2.5"
+
+
+def test_of_many_numbers_the_declared_ones_are_told_first(run: Run, script: Script) -> None:
+    program = "import json\nprint(json.dumps({name: 1.5 for name in 'abcdef'}))\n"
+    check = run(command=script(program), metrics={"f": {}}).only()
+    assert check.detail == "f 1.5, a 1.5, b 1.5, c 1.5 and 2 more"
 
 
 def test_numbers_in_the_metrics_file_and_lines_that_are_none(run: Run, script: Script) -> None:

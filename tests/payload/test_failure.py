@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from envbisect.payload.failure import describe_exception, normalised_message, signal_name
+from envbisect.payload.failure import describe_exception, first_line, normalised_message, signal_name, told
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,9 @@ def test_two_runs_of_one_failure_look_alike() -> None:
         with pytest.raises(ValueError) as caught:
             fail(number)
         described.append(describe_exception(caught.value))
-    assert described[0] == described[1]
+    one, other = described
+    assert told(one) != told(other)
+    assert {**one, "text": ""} == {**other, "text": ""}
     assert described[0]["frames"][-1] == f"{__name__}:fail"
 
 
@@ -74,3 +76,25 @@ def test_an_exception_that_cannot_say_itself() -> None:
 @pytest.mark.parametrize(("code", "name"), [(-11, "SIGSEGV"), (-9, "SIGKILL"), (-40, "SIG40"), (1, None), (None, None)])
 def test_signal_names(code: int | None, name: str | None) -> None:
     assert signal_name(code) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (
+            "cannot import name 'a' from 'urllib3.contrib' (/x/y.py)",
+            "cannot import name 'a' from 'urllib3.contrib' (/x/y.py)",
+        ),
+        ("\n  rank 1 diverged \nand more", "rank 1 diverged"),
+        ("a\x1b[31mb\udc80", r"a\x1b[31mb\udc80"),
+        ("x" * 301, "x" * 299 + "…"),
+        ("", ""),
+    ],
+)
+def test_people_read_the_first_line_as_it_was(text: str, line: str) -> None:
+    assert first_line(text) == line
+
+
+def test_an_exception_without_a_message_is_its_type() -> None:
+    assert told(describe_exception(AssertionError())) == "AssertionError"
+    assert told(describe_exception(AssertionError(3))) == "AssertionError: 3"

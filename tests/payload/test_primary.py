@@ -8,16 +8,17 @@ from typing import Any
 import pytest
 
 from envbisect.payload.document import ExceptionFacts, FailureKind, RankFacts
-from envbisect.payload.primary import primary_failure, ranks_of
+from envbisect.payload.primary import detail_of, primary_failure, ranks_of, still_running
 
 
 def _exception(name: str) -> ExceptionFacts:
-    return {"type": name, "frames": ["__main__:f"], "message": ""}
+    return {"type": name, "frames": ["__main__:f"], "message": "", "text": "7 is odd"}
 
 
 def _process(pid: int, *, rank: int | None = None, raised: str = "", at: float = 0.0, **more: Any) -> dict[str, Any]:
     exception = _exception(raised) if raised else None
     record: dict[str, Any] = {"pid": pid, "rank": rank, "started": 0.0, "failures": [], "exception": exception}
+    record["ended"] = None
     return {**record, "failed_at": at if raised else None, **more}
 
 
@@ -93,3 +94,33 @@ def test_how_torchrun_says_that_ranks_ended() -> None:
     ranks: list[RankFacts] = ranks_of(processes, [])
     assert [(rank["rank"], rank["signal"]) for rank in ranks] == [(0, "SIGTERM"), (1, "SIGSEGV")]
     assert primary_failure(1, 10, processes, ranks)["signal"] == "SIGSEGV"
+
+
+def test_the_detail_names_the_rank_and_has_the_exceptions_own_words() -> None:
+    processes = [
+        _process(10, raised="ChildFailedError", at=9.0),
+        _process(20, rank=0, raised="ConnectionError", at=4.0),
+        _process(21, rank=1, raised="KeyError", at=3.0),
+    ]
+    wrapped = [_wrapper(rank, 1, 6.0, pid=20 + rank) for rank in range(2)]
+    assert detail_of(primary_failure(1, 10, processes, ranks_of(processes, wrapped))) == "rank 1: KeyError: 7 is odd"
+    died = ranks_of([], [_wrapper(0, -15, 1.0), _wrapper(1, -11, 2.0)])
+    assert detail_of(primary_failure(1, 10, [], died)) == "rank 1 ended by SIGSEGV"
+    alone = [_process(10, raised="ValueError", at=1.0)]
+    assert detail_of(primary_failure(1, 10, alone, [])) == "ValueError: 7 is odd"
+
+
+def test_a_rank_that_was_ended_with_the_test_was_still_running() -> None:
+    wrapped = [_wrapper(0, 0, 3.0), _wrapper(1, -15, 10.1), {**_wrapper(2, 0, 0.0), "exit_code": None, "ended": None}]
+    assert still_running([], wrapped, killed_at=10.0) == ([1, 2], 3)
+
+
+def test_of_ranks_that_nobody_wrapped_the_first_process_tells() -> None:
+    processes = [
+        _process(30, rank=1, started=2.0, ended=4.0),
+        _process(20, rank=0, started=1.0, ended=3.0),
+        _process(21, rank=1, started=1.0),
+        _process(31, rank=0, started=2.0),
+        _process(10, started=0.0),
+    ]
+    assert still_running(processes, [], killed_at=10.0) == ([1], 2)

@@ -60,6 +60,14 @@ def test_the_failure_of_a_rank_is_not_the_launchers(
     assert check.failure.rank == 1
     if what == "exit":
         assert check.failure.exit_code == 3
+    assert (
+        check.detail
+        == {
+            "signal": "rank 1 ended by SIGSEGV",
+            "exit": "rank 1: exit code 3",
+            "exception": "rank 1: KeyError: 1",
+        }[what]
+    )
     assert {rank.rank for rank in check.ranks} == {0, 1}
 
 
@@ -101,6 +109,22 @@ def test_ranks_that_hang_are_ended_with_their_children(run: Run, script: Script)
     program = "import os, time\nopen('pid%s' % os.environ['RANK'], 'w').write(str(os.getpid()))\ntime.sleep(300)\n"
     ran = run(command=script(program), launch={"nproc_per_node": 2}, timeout_s=6)
     assert ran.only().status is CheckStatus.HANG
+    assert ran.only().detail == "no end within 6 s; all 2 ranks were still running"
     for rank in (0, 1):
         pid = int((ran.folder / "work" / f"pid{rank}").read_text())
         assert not Path(f"/proc/{pid}").exists() or "Z" in Path(f"/proc/{pid}/stat").read_text().split(")")[1]
+
+
+def test_a_hang_names_the_rank_that_was_waited_for(run: Run, script: Script, other_python: str) -> None:
+    program = "import os, time\ntime.sleep(300 * int(os.environ['RANK']))\n"
+    check = run(command=script(program), launch={"nproc_per_node": 3}, timeout_s=2, python=other_python).only()
+    assert check.status is CheckStatus.HANG
+    assert check.detail == "no end within 2 s; still running: rank 1, 2 of 3"
+
+
+def test_a_program_that_no_rank_can_start_is_named(run: Run, other_python: str) -> None:
+    check = run(command=["./none"], launch={"nproc_per_node": 2}, python=other_python).only()
+    assert check.status is CheckStatus.FAIL
+    assert check.failure is not None
+    assert check.failure.exit_code == 127
+    assert check.detail.startswith("./none: not found in ")

@@ -15,6 +15,7 @@ from datetime import timedelta
 from typing import Any, Dict, List, Optional
 
 from ..document import CheckResult, FailureKind, Status, make_failure, make_result
+from ..failure import told
 from ..primary import failed_since
 from ..ranks import Order, Rank, Report
 from .context import Context
@@ -137,7 +138,7 @@ def _failed(rank: Rank, where: str) -> CheckResult:
     exception = facts["exception"]
     if exception is not None:
         failure = make_failure(FailureKind.EXCEPTION, exception=exception, exit_code=facts["exit_code"], rank=rank.rank)
-        detail = "%s: rank %d raised %s: %s" % (where, rank.rank, exception["type"], exception["message"])
+        detail = "%s: rank %d raised %s" % (where, rank.rank, told(exception))
         return make_result("ladder.allreduce", Status.ERROR, detail, failure=failure)
     kind = FailureKind.SIGNAL if facts["signal"] else FailureKind.EXIT
     failure = make_failure(kind, exit_code=facts["exit_code"], signal=facts["signal"], rank=rank.rank)

@@ -11,18 +11,23 @@ import shutil
 import socket
 import sys
 import tempfile
-from typing import Any, Dict, List, Optional, Set, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
 
 from ..document import CheckResult, FailureKind, FaultKind, ResultWriter, Status, make_failure, make_result
+from ..failure import first_line
 from ..metrics import collect
 from ..output import Ended, Watch
-from ..primary import CANNOT_TELL, primary_failure, ranks_of
+from ..primary import CANNOT_TELL, detail_of, primary_failure, ranks_of, still_running
 from ..rank import PLAN
+from ..start import NotStarted, not_started
 
 SETUP_TIMEOUT_S = 1800.0
 """The setup is outside the clock; it may download something large. ``options.setup_timeout_s`` says otherwise."""
 
 LOG = "command.log"
+
+NAMED = 4
+"""Numbers of a test that its one line spells out."""
 
 
 def run_command(request: Dict[str, Any], writer: ResultWriter) -> CheckResult:
@@ -107,14 +112,8 @@ class _Test:
             try:
                 ended = watch.run(command, self._environ, log)
             except OSError as error:
-                return self._not_started(error)
+                return _never_began(not_started(command[0], self._environ, error))
         return self._result(ended)
-
-    def _not_started(self, error: OSError) -> CheckResult:
-        """As a shell says it: 127 for a program that is not there, 126 for one that cannot be run."""
-        code = 127 if isinstance(error, FileNotFoundError) else 126
-        failure = make_failure(FailureKind.EXIT, "could not be started", exit_code=code)
-        return make_result("command", Status.FAIL, "could not be started: %s" % error, failure=failure)
 
     def _result(self, ended: Ended) -> CheckResult:
         processes, wrapped = self._read("process-*.json"), self._read("rank-[0-9]*.json")
@@ -125,6 +124,8 @@ class _Test:
         lines: List[Tuple[Optional[int], str]] = [(rank["rank"], rank.get("last_line", "")) for rank in wrapped]
         reported = collect(self._metrics, lines or [(None, ended.last_line)], self._aggregates())
         result["metrics"], result["samples"] = reported.values, reported.samples
+        if result["status"] is Status.PASS and reported.values:
+            result["detail"] = numbers(reported.values, first=list(self._request["metrics"]))
         for fault in reported.faults:
             self._writer.fault(FaultKind.METRICS, fault)
         self._say_what_the_hook_did(processes)
@@ -132,21 +133,20 @@ class _Test:
 
     def _judge(self, ended: Ended, processes: List[Dict[str, Any]], wrapped: List[Dict[str, Any]]) -> CheckResult:
         ranks = ranks_of(processes, wrapped)
-        if ended.pattern is not None:
+        never_began = [record["not_started"] for record in wrapped if record.get("not_started")]
+        if never_began:
+            result = _never_began(NotStarted(*never_began[0]))
+        elif ended.pattern is not None:
             pattern = self._request["classify"]["bad_if"]
             failure = make_failure(FailureKind.PATTERN, "output matches bad_if", pattern=pattern)
-            result = make_result("command", Status.FAIL, "the output says: %s" % ended.pattern[:200], failure=failure)
+            said = "the output says: %s" % first_line(ended.pattern)
+            result = make_result("command", Status.FAIL, said, failure=failure)
         elif ended.unresolved is not None:
-            detail = "unresolved_if matches: %s" % ended.unresolved[:200]
-            result = make_result("command", Status.CANNOT_TELL, detail)
+            said = "unresolved_if matches: %s" % first_line(ended.unresolved)
+            result = make_result("command", Status.CANNOT_TELL, said)
         elif ended.timed_out or ended.stalled:
-            request = self._request
-            what = (
-                "no output and no metrics for %g s" % request["stall_s"]
-                if ended.stalled
-                else "no end within %g s" % request["timeout_s"]
-            )
             failure = make_failure(FailureKind.HANG, "stalled" if ended.stalled else "timed out")
+            what = self._hang(ended, processes, wrapped)
             result = make_result("command", Status.HANG, what, failure=failure)
         elif ended.exit_code == CANNOT_TELL or any(rank["exit_code"] == CANNOT_TELL for rank in ranks):
             result = make_result("command", Status.CANNOT_TELL, "exit code 125: the test cannot tell")
@@ -154,10 +154,22 @@ class _Test:
             result = make_result("command", Status.PASS, "exit code 0")
         else:
             failure = primary_failure(ended.exit_code, ended.pid, processes, ranks)
-            what = "%s: %s" % (failure["type"], failure["message"]) if failure["type"] else failure["message"]
-            result = make_result("command", Status.FAIL, what, failure=failure)
+            result = make_result("command", Status.FAIL, detail_of(failure), failure=failure)
         result["ranks"] = ranks
         return result
+
+    def _hang(self, ended: Ended, processes: List[Dict[str, Any]], wrapped: List[Dict[str, Any]]) -> str:
+        """What was waited for, and which ranks had not ended then."""
+        request = self._request
+        what = "no end within %g s" % request["timeout_s"]
+        if ended.stalled:
+            what = "no output and no metrics for %g s" % request["stall_s"]
+        running, count = still_running(processes, wrapped, ended.at)
+        if count < 2 or not running:
+            return what
+        if len(running) == count:
+            return "%s; all %d ranks were still running" % (what, count)
+        return "%s; still running: rank %s of %d" % (what, ", ".join(map(str, running)), count)
 
     # --- ranks ----------------------------------------------------------------------------------------------------
 
@@ -213,6 +225,21 @@ class _Test:
             writer.fault(FaultKind.HOOK, "[torch] had no effect: no Python process of the test imported torch")
         if request["dataloader"] and not any(record["dataloaders"] for record in processes):
             writer.fault(FaultKind.HOOK, "[dataloader] had no effect: the test made no DataLoader")
+
+
+def _never_began(end: NotStarted) -> CheckResult:
+    failure = make_failure(FailureKind.EXIT, "could not be started", exit_code=end.exit_code)
+    return make_result("command", Status.FAIL, first_line(end.reason), failure=failure)
+
+
+def numbers(values: Dict[str, float], first: Sequence[str]) -> str:
+    """A test's numbers in one line, those that the manifest declares ``first``: ``p99_ms 25.4, loss 2``."""
+    names = [name for name in first if name in values]
+    names += [name for name in values if name not in names]
+    more = len(names) - NAMED
+    return ", ".join("%s %g" % (name, values[name]) for name in names[:NAMED]) + (
+        " and %d more" % more if more > 0 else ""
+    )
 
 
 def _package() -> str:

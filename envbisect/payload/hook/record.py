@@ -30,6 +30,7 @@ class ProcessRecord:
             "ppid": os.getppid(),
             "rank": rank_of(os.environ),
             "started": time.time(),
+            "ended": None,
             "torch": None,
             "flags": [],
             "dataloaders": 0,
@@ -89,6 +90,7 @@ class ProcessRecord:
             last = getattr(sys, "last_value", None)
             if isinstance(last, BaseException):
                 self.exception(last)
+            self.facts["ended"] = time.time()
             self.write()
         except Exception:  # a program may leave its interpreter in any state; its output must not change for it
             return
