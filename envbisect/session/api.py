@@ -65,35 +65,62 @@ def start(options: RunOptions, on_event: Subscriber = ignore) -> dict[str, Any]:
         folder.close()
 
 
-def resume(session: str, confidence: float | None = None, on_event: Subscriber = ignore) -> dict[str, Any]:
-    """Go on with a session that was killed or interrupted; a finished one answers again, or goes on to ``confidence``.
+def resume(
+    session: str,
+    *,
+    confidence: float | None = None,
+    max_probes: int | None = None,
+    max_hours: float | None = None,
+    on_event: Subscriber = ignore,
+) -> dict[str, Any]:
+    """Go on with a session that was killed, interrupted or out of budget; with other options also with a finished one.
+
+    Without other options a finished session answers again. ``max_probes`` and ``max_hours`` are new budgets over the
+    whole session, what was spent before included.
 
     Raises:
-        EnvbisectError: no such session, it is owned by another process, or a manifest changed since.
+        EnvbisectError: no such session, it is owned by another process, or its files were damaged.
     """
     from envbisect.session.preparation import prepare
     from envbisect.space import space_from_document
 
-    folder = SessionFolder.open(Path(session))
+    folder = SessionFolder.open(Path(session).absolute())
     try:
         stored = folder.read(SESSION)
-        options = RunOptions.from_document(stored["options"])
-        if confidence is not None:
-            options = replace(options, confidence=confidence)
-        if (folder.path / RESULT).exists() and options.to_document() == stored["options"]:
-            return folder.read(RESULT)
-        index_space = folder.read(SPACE)
+        before = _options_of(folder.path, stored)
+        options = replace(
+            before,
+            confidence=before.confidence if confidence is None else confidence,
+            max_probes=before.max_probes if max_probes is None else max_probes,
+            max_hours=before.max_hours if max_hours is None else max_hours,
+        )
+        if (folder.path / RESULT).exists():
+            if options == before:
+                return folder.read(RESULT)
+            (folder.path / RESULT).unlink()
+        kept_space = folder.read(SPACE)
         prepared = prepare(
             options,
             stored["moment"],
             folder.path,
             stored=stored,
-            stored_space=lambda index: space_from_document(index_space, index=index),
+            stored_space=lambda index: space_from_document(kept_space, index=index),
         )
         folder.write(SESSION, {**stored, "options": options.to_document()})
         return _run(folder, options, prepared, on_event)
     finally:
         folder.close()
+
+
+def _options_of(path: Path, stored: dict[str, Any]) -> RunOptions:
+    """The options of a session; UsageError if ``session.json`` lacks what every session has."""
+    missing = {"options", "setting", "inputs", "moment"} - stored.keys()
+    if missing:
+        raise UsageError(
+            f"{path / SESSION} lacks {', '.join(sorted(missing))}",
+            "restore the session folder from a backup, or start anew",
+        )
+    return RunOptions.from_document(stored["options"])
 
 
 def show(session: str) -> dict[str, Any]:
@@ -107,7 +134,10 @@ def show(session: str) -> dict[str, Any]:
         raise UsageError(f"{path} holds no session", "look for session folders below .envbisect/")
     if not (path / RESULT).is_file():
         raise UsageError(f"{path} has no answer yet", f"go on with: envbisect resume {path}")
-    return read_json(path / RESULT)
+    document = read_json(path / RESULT)
+    if "status" not in document:
+        raise UsageError(f"{path / RESULT} is no result", "restore the session folder from a backup, or resume it")
+    return document
 
 
 def plan(options: RunOptions) -> dict[str, Any]:
@@ -131,15 +161,30 @@ def burnin_once(
     burnin: str | None = None,
     python: str | None = None,
     checks: tuple[str, ...] | None = None,
+    at: str | None = None,
 ) -> dict[str, Any]:
-    """Run the burn-in once in the stack of one manifest; the burn-in result document, or why nothing could be run."""
+    """Run the burn-in once in the stack of a manifest, or in a session ``at`` one of its places.
+
+    Returns:
+        The burn-in result document.
+
+    Raises:
+        EnvbisectError: the stack cannot be built, the payload left no result, or the session has no such place.
+    """
     import tempfile
 
-    from envbisect.session.single import run_single
+    from envbisect.session.single import run_place, run_single
 
-    options = RunOptions(manifest, manifest, command, backend=backend, burnin=burnin, python=python, checks=checks)
     moment = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     with tempfile.TemporaryDirectory(prefix="envbisect-burnin-") as scratch:
+        if at is not None:
+            folder = Path(manifest).absolute()
+            if not (folder / SESSION).is_file():
+                raise UsageError(f"--at names a place of a session, and {manifest} holds none", "leave --at out")
+            stored = read_json(folder / SESSION)
+            _options_of(folder, stored)
+            return run_place(stored, read_json(folder / SPACE), show(manifest), at, Path(scratch))
+        options = RunOptions(manifest, manifest, command, backend=backend, burnin=burnin, python=python, checks=checks)
         return run_single(options.resolved(Path.cwd()), moment, Path(scratch))
 
 
@@ -150,6 +195,7 @@ def _run(folder: SessionFolder, options: RunOptions, prepared: Prepared, on_even
     from envbisect.session.engine import Engine
     from envbisect.session.executor import Executor
     from envbisect.session.journal import Journal, RecordType
+    from envbisect.session.recipe import recipe
 
     for note in prepared.notes:
         on_event(Note(note))
@@ -181,7 +227,7 @@ def _run(folder: SessionFolder, options: RunOptions, prepared: Prepared, on_even
                 notes=tuple(prepared.notes),
                 built=engine.built(),
                 total_s=engine.total_s(),
-                reproduce=tuple(prepared.reproduce()),
+                reproduce=tuple(recipe(options, prepared.setting.runtime, _shown(folder.path), answer)),
             ),
         )
         if answer is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from envbisect.burnin.symptoms import SymptomState
 from envbisect.search import Outcome, Search, Status
@@ -16,7 +17,7 @@ from envbisect.session.endpoints import EndpointPolicy, Ends, establish
 from envbisect.session.finding import Finding
 from envbisect.session.goal import Goal, everywhere, tell
 from envbisect.session.history import History
-from envbisect.session.oracle import Symptom, rate
+from envbisect.session.oracle import Symptom, failed, tally
 from envbisect.session.pursuit import find
 from envbisect.space.model import Axis, Configuration
 
@@ -47,12 +48,12 @@ class CampaignPlan:
 
 @dataclass(frozen=True, slots=True)
 class SymptomReport:
-    """One symptom: its rates at the ends and what became of its search."""
+    """One symptom: (failures, runs that could tell) at the ends, and what became of its search."""
 
     symptom: Symptom
     status: Status
-    good_rate: float
-    bad_rate: float
+    good: tuple[int, int]
+    bad: tuple[int, int]
     findings: tuple[Finding, ...] = ()
     bound: float | None = None  # upper bound of p - q, for not-reproduced
 
@@ -86,7 +87,7 @@ class Campaign:
             return early
         reports: list[SymptomReport] = []
         for symptom in self.symptoms:
-            reports.append((yield from self._search(symptom, ends)))
+            reports.append((yield from self._search(symptom)))
         return Answer(_overall(reports), tuple(reports))
 
     def _without_symptom(self, ends: Ends) -> Answer | None:
@@ -97,14 +98,33 @@ class Campaign:
         if ends.cannot_tell:
             return Answer(Status.UNDECIDED, (), f"the test cannot tell at the {ends.cannot_tell} end, in any run")
         if not self.symptoms:
-            return Answer(
-                Status.NOT_REPRODUCED,
-                (),
-                f"the bad end passed like the good end: {len(ends.good)} + {len(ends.bad)} runs without a difference",
-            )
+            return self._not_reproduced(ends)
         return None
 
-    def _search(self, symptom: Symptom, ends: Ends) -> Generator[Ask, Reply, SymptomReport]:
+    def _not_reproduced(self, ends: Ends) -> Answer:
+        """No symptom: how often each check failed at the ends, and how large a difference that leaves possible."""
+        from envbisect.stats import upper_bound_difference
+
+        reports = []
+        for check in sorted({seen.id for run in ends.bad for seen in run.symptoms}):
+            symptom = Symptom(check, check)
+            good, bad = (tally(symptom, runs) for runs in (ends.good, ends.bad))
+            bound = upper_bound_difference(bad[0], bad[1], good[0], good[1], self.plan.confidence)
+            reports.append(SymptomReport(symptom, Status.NOT_REPRODUCED, good, bad, bound=bound))
+        failures = sum(failed(run) for run in ends.bad), sum(failed(run) for run in ends.good)
+        return Answer(
+            Status.NOT_REPRODUCED,
+            tuple(reports),
+            f"the bad end failed in {failures[0]} of {len(ends.bad)} runs, the good end in {failures[1]} of "
+            f"{len(ends.good)}: no failure that only the bad end shows"
+            + ("; --known says that the bad end fails, which was not seen here" if self._known_to_fail() else ""),
+        )
+
+    def _known_to_fail(self) -> bool:
+        known = self.plan.known_bad
+        return known is not None and known[0] < known[1]
+
+    def _search(self, symptom: Symptom) -> Generator[Ask, Reply, SymptomReport]:
         plan = self.plan
         findings: list[Finding] = []
         tops = [plan.top]
@@ -122,7 +142,8 @@ class Campaign:
             findings.append(finding)
             if plan.find_all:
                 tops += [point for point in finding.uncured if point not in tops and _new(point, findings)]
-        return SymptomReport(symptom, status, rate(symptom, ends.good), rate(symptom, ends.bad), tuple(findings), bound)
+        good, bad = (tally(symptom, self.history.observations(point)) for point in (plan.zero, plan.top))
+        return SymptomReport(symptom, status, good, bad, tuple(findings), bound)
 
     def _prepared(self, goal: Goal) -> Search:
         """A search over the sublattice under ``goal.top`` that knows everything observed so far."""
@@ -134,13 +155,23 @@ class Campaign:
         ):
             if known is None or point is None:
                 continue
-            passes, runs = known
+            passes, runs = _capped(*known)
             for outcome, count in ((Outcome.GOOD, passes), (Outcome.BAD, runs - passes)):
                 for _ in range(count):
                     search.tell(point, outcome)
         for entry in self.history.lattice():
             tell(search, goal, entry)
         return search
+
+
+MOST_KNOWN: Final = 1000
+"""Runs known from elsewhere that count; more would say nothing new and outweigh every run made here."""
+
+
+def _capped(passes: int, runs: int) -> tuple[int, int]:
+    if runs <= MOST_KNOWN:
+        return passes, runs
+    return round(passes * MOST_KNOWN / runs), MOST_KNOWN
 
 
 def _ordered(symptoms: Sequence[Symptom], primary: str | None) -> tuple[Symptom, ...]:

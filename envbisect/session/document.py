@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from envbisect.burnin.symptoms import SymptomState
 from envbisect.manifest.stack import Value
 from envbisect.search import Outcome, Status
 from envbisect.session.ask import NotBuilt, NotFeasible, Purpose, Ran
@@ -131,8 +132,12 @@ def _symptom(report: SymptomReport) -> dict[str, Any]:
     document: dict[str, Any] = {
         "id": report.symptom.id,
         "status": report.status.value,
-        "good_rate": round(report.good_rate, 4),
-        "bad_rate": round(report.bad_rate, 4),
+        "good_rate": _rate(*report.good),
+        "bad_rate": _rate(*report.bad),
+        "good_failed": report.good[0],
+        "good_runs": report.good[1],
+        "bad_failed": report.bad[0],
+        "bad_runs": report.bad[1],
     }
     if report.bound is not None:
         document["bound"] = round(report.bound, 4)
@@ -141,6 +146,10 @@ def _symptom(report: SymptomReport) -> dict[str, Any]:
     if report.symptom.metric is not None:
         document["bad_above"], document["bad_below"] = report.symptom.metric.above, report.symptom.metric.below
     return document
+
+
+def _rate(bad: int, runs: int) -> float:
+    return round(bad / runs, 4) if runs else 0.0
 
 
 def _probes(history: History, symptoms: Sequence[Symptom], built: int) -> dict[str, int]:
@@ -162,7 +171,11 @@ def _outcome(entry: Entry, symptoms: Sequence[Symptom]) -> Outcome:
         case Ran():
             if symptoms:
                 return symptoms[0].judge(entry.reply.observation).outcome
-            return Outcome.BAD if failed(entry.reply.observation) else Outcome.GOOD
+            observation = entry.reply.observation
+            if failed(observation):
+                return Outcome.BAD
+            told = any(seen.state is SymptomState.PASS for seen in observation.symptoms)
+            return Outcome.GOOD if told else Outcome.UNRESOLVED
         case NotBuilt() | NotFeasible():
             return Outcome.UNRESOLVED
 

@@ -26,7 +26,6 @@ class EndpointPolicy:
     any_failure: bool
     metrics: Mapping[str, Metric]
     confidence: float
-    known_bad_failed: bool = False  # a failing run of the bad end is known from elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +103,6 @@ def _runs_wanted(
     measured = bool(policy.metrics) or not fails
     least = MIN_RUNS if numbers and measured else FEWEST
     if not symptoms:
-        if policy.known_bad_failed:
-            return max(least, FEWEST)
         return MOST
     primary = symptoms[0]
     steady = rate(primary, good) in (0.0, 1.0) and rate(primary, bad) in (0.0, 1.0)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
 
-from envbisect.errors import UsageError
+from envbisect.burnin.symptoms import SymptomState
+from envbisect.errors import EnvironmentFailure, UsageError
 from envbisect.search import Outcome
 from envbisect.session.ask import Ask, NotBuilt, NotFeasible, Purpose, Ran, Reply
 from envbisect.session.campaign import Answer, Campaign
@@ -49,6 +51,11 @@ class HasAxes(Protocol):
     def axes(self) -> tuple[Axis, ...]: ...
 
 
+def _key(ask: Ask) -> tuple[object, ...]:
+    """What makes two asks the same experiment."""
+    return (ask.configuration, tuple(sorted((key, str(value)) for key, value in ask.changes.items())))
+
+
 @dataclass
 class Engine:
     """One process's work on one session.
@@ -66,6 +73,7 @@ class Engine:
     max_hours: float | None = None
     clock: Callable[[], float] = time.monotonic
     earlier_s: float = 0.0
+    recorded: dict[tuple[object, ...], deque[Reply]] = field(default_factory=dict)
     _phase: Phase = Phase.PLANNING
     _started_s: float = field(default=0.0, init=False)
 
@@ -73,8 +81,7 @@ class Engine:
         """To the answer.
 
         Raises:
-            UsageError: the journal belongs to another plan.
-            EnvironmentFailure: the machine or the network failed for good.
+                EnvironmentFailure: the machine or the network failed for good.
             KeyboardInterrupt: Ctrl-C; everything observed so far is in the journal.
         """
         self._started_s = self.clock()
@@ -82,7 +89,8 @@ class Engine:
         try:
             ask = self._replay(generator)
             while True:
-                ask = generator.send(self._probe(ask))
+                earlier = self.recorded.get(_key(ask))
+                ask = generator.send(earlier.popleft() if earlier else self._probe(ask))
         except StopIteration as stop:
             answer: Answer = stop.value
             return answer
@@ -96,22 +104,24 @@ class Engine:
         return sum(bool(record.data.get("built")) for record in self.journal.of(RecordType.FINISHED))
 
     def _replay(self, generator: Generator[Ask, Reply, Answer]) -> Ask:
-        """Feed the journal's observations; the first ask that it has no answer to."""
-        ask = next(generator)
-        for record in list(self.journal.of(RecordType.FINISHED)):
-            recorded = ask_of(record.data["ask"])
-            if (recorded.configuration, recorded.purpose, dict(recorded.changes)) != (
-                ask.configuration,
-                ask.purpose,
-                dict(ask.changes),
-            ):
-                raise UsageError(
-                    f"{self.folder.path}: record {record.seq} answers another question than this version asks",
-                    "go on with the envbisect version that is named in session.json, or start a new session",
-                )
+        """Feed the journal's observations; the first ask that it has no answer to.
+
+        An ask is answered by the first unused observation of its configuration, whatever it was run for: with other
+        options (more confidence, a larger budget) the same runs come up in another order, and stay as true.
+        """
+        recorded: dict[tuple[object, ...], deque[Reply]] = {}
+        for record in self.journal.of(RecordType.FINISHED):
             self.earlier_s = record.data["elapsed_s"]
-            self._check_budget()
-            ask = generator.send(reply_of(record.data["reply"]))
+            if len(record.data["ask"]["configuration"]) != len(self.executor.space.axes):
+                raise UsageError(
+                    f"{self.folder.path}: record {record.seq} of the journal belongs to another space",
+                    "restore the session folder from a backup, or start anew with another --session",
+                )
+            recorded.setdefault(_key(ask_of(record.data["ask"])), deque()).append(reply_of(record.data["reply"]))
+        self.recorded = recorded
+        ask = next(generator)
+        while recorded.get(_key(ask)):
+            ask = generator.send(recorded[_key(ask)].popleft())
         return ask
 
     def _probe(self, ask: Ask) -> Reply:
@@ -123,6 +133,11 @@ class Engine:
         axes = self.executor.space.axes
         changes = {a.key: a.steps[s].value for a, s in zip(axes, ask.configuration, strict=True) if s}
         self.notify(ProbeStarted(number, phase, {**changes, **ask.changes}, len(axes), ask.expected_left))
+        if not (self.folder.path / "session.json").exists():
+            raise EnvironmentFailure(
+                f"{self.folder.path}: the session folder was moved or removed while it was in use",
+                "put it back, then resume it where it is",
+            )
         self.journal.append(RecordType.STARTED, {"number": number, "ask": ask_data(ask)})
         built = self.executor.built
         reply = self.executor.answer(ask, number, self.folder.probe_folder(number))
@@ -159,8 +174,10 @@ class Engine:
         worst = next((seen.detail for seen in observation.symptoms if seen.signature is not None), "")
         symptoms = self.campaign.symptoms
         if not symptoms:
-            outcome = "fail" if failed(observation) else "pass"
-            return ProbeFinished(number, phase, outcome, "", worst or "; ".join(observation.faults), reply.run_s)
+            told = any(seen.state is SymptomState.PASS for seen in observation.symptoms)
+            outcome = "fail" if failed(observation) else "pass" if told else "cannot-tell"
+            detail = worst or "; ".join(observation.faults) or next(iter(details.values()), "")
+            return ProbeFinished(number, phase, outcome, "", detail, reply.run_s)
         verdict = symptoms[0].judge(observation)
         cause = verdict.cause.value if verdict.cause else ""
         detail = details.get(symptoms[0].check, "") or worst or "; ".join(observation.faults)

@@ -69,7 +69,7 @@ class ProbeFinished:
     """Probe ``number`` is durable in the journal. ``outcome`` is for the primary symptom once there is one.
 
     ``outcome`` is "good", "bad" or "unresolved"; during the endpoint runs, before a symptom is known, it is
-    "pass" or "fail". ``detail`` is one line: the failure's own words.
+    "pass", "fail" or "cannot-tell". ``detail`` is one line: the failure's own words.
     """
 
     number: int

@@ -91,6 +91,11 @@ class Executor:
         values = self.configuration(realised.point)
         request = self.test.request(realised.stack, number, values)
         run = self.runtime.run(environment, request, folder, self.test.deadline_s + GRACE_S)
+        if run.result is None and not run.timed_out:
+            raise InfrastructureFault(
+                f"the burn-in left no result (exit code {run.exit_code}): {last_line(run.log)}",
+                f"see {run.log}; an interpreter that cannot even start is no evidence about the stack",
+            )
         return Ran(
             realised.point,
             self.test.observe(run),
@@ -114,6 +119,12 @@ class Executor:
     def configuration(self, point: Configuration) -> dict[str, Value]:
         """The axes' values at a point, as the user's test sees them in ``ENVBISECT_CONFIGURATION``."""
         return {axis.key: axis.steps[step].value for axis, step in zip(self.space.axes, point, strict=True)}
+
+
+def last_line(log: Path) -> str:
+    """The last words of a log, for a message."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.exists() else []
+    return next((line.strip() for line in reversed(lines) if line.strip()), "its log is empty")
 
 
 def components_of(stack: Stack) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,8 @@ class RunOptions:
             raise UsageError(f"--max-probes {self.max_probes} is not a positive number", "leave it out for no limit")
         if self.max_hours is not None and not self.max_hours > 0:
             raise UsageError(f"--max-hours {self.max_hours} is not a positive number", "leave it out for no limit")
+        if self.seed < 0:
+            raise UsageError(f"--seed {self.seed} is negative", "use 0 or more")
         for end, known in (("good", self.known_good), ("bad", self.known_bad)):
             if known is not None and not 0 <= known[0] <= known[1]:
                 raise UsageError(
@@ -72,7 +75,14 @@ class RunOptions:
         """The same options with the paths of GOOD, BAD and files made absolute from ``base``."""
         return replace(
             self,
-            good=str((base / self.good).resolve()),
-            bad=str((base / self.bad).resolve()),
-            burnin=str((base / self.burnin).resolve()) if self.burnin is not None else None,
+            good=_absolute(base, self.good),
+            bad=_absolute(base, self.bad),
+            burnin=_absolute(base, self.burnin) if self.burnin is not None else None,
         )
+
+
+def _absolute(base: Path, path: str) -> str:
+    """An absolute path, links as they are: whoever reads the file says what is wrong with them."""
+    if not path:
+        raise UsageError("an empty name is no file", "name a manifest or a pip freeze")
+    return os.path.normpath(base / path)

@@ -92,11 +92,17 @@ def failed(observation: Observation) -> bool:
     return any(seen.state is SymptomState.FAIL for seen in observation.symptoms)
 
 
-def rate(symptom: Symptom, observations: Sequence[Observation]) -> float:
-    """The share of runs that showed the symptom, among those that could tell; 0 if none could."""
+def tally(symptom: Symptom, observations: Sequence[Observation]) -> tuple[int, int]:
+    """How many runs showed the symptom, of how many that could tell."""
     verdicts = [symptom.judge(observation).outcome for observation in observations]
     told = [outcome for outcome in verdicts if outcome is not Outcome.UNRESOLVED]
-    return told.count(Outcome.BAD) / len(told) if told else 0.0
+    return told.count(Outcome.BAD), len(told)
+
+
+def rate(symptom: Symptom, observations: Sequence[Observation]) -> float:
+    """The share of runs that showed the symptom, among those that could tell; 0 if none could."""
+    bad, told = tally(symptom, observations)
+    return bad / told if told else 0.0
 
 
 def _of_check(check: str, bad: Sequence[Observation], any_failure: bool) -> list[Symptom]:

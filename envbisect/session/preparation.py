@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shlex
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -44,12 +42,10 @@ class Prepared:
     def campaign_plan(self) -> CampaignPlan:
         """What the pure campaign needs to know of all this."""
         options, burnin = self.options, self.test.burnin
-        known_bad = options.known_bad
         policy = EndpointPolicy(
             any_failure=burnin.signature is SignaturePolicy.ANY,
             metrics=burnin.metrics,
             confidence=options.confidence,
-            known_bad_failed=known_bad is not None and known_bad[0] < known_bad[1],
         )
         return CampaignPlan(
             axes=self.space.axes,
@@ -59,26 +55,13 @@ class Prepared:
             max_probes=options.max_probes,
             find_all=options.find_all,
             known_good=options.known_good,
-            known_bad=known_bad,
+            known_bad=options.known_bad,
             feasible=self.feasible,
         )
 
     def feasible(self, point: Configuration) -> bool:
         """What metadata says, before anything is resolved or built; the ends always are."""
         return self.space.possible(point)
-
-    def reproduce(self) -> list[dict[str, str]]:
-        """Two commands that show the difference again."""
-        options = self.options
-        rest = [f"--backend={self.setting.runtime}"]
-        rest += [f"--python={options.python}"] if options.python else []
-        rest += [f"--burnin={_shown(options.burnin)}"] if options.burnin else []
-        rest += [f"--checks={','.join(options.checks)}"] if options.checks else []
-        test = ["--", *options.command] if options.command else []
-        return [
-            {"command": shlex.join(["envbisect", "burnin", _shown(path), *rest, *test]), "expect": expect}
-            for path, expect in ((options.good, "passes"), (options.bad, "fails"))
-        ]
 
 
 def prepare(
@@ -137,9 +120,3 @@ def _input(manifest: Manifest) -> dict[str, str]:
         "name": manifest.name,
         "text": manifest.path.read_text(encoding="utf-8", errors="replace"),
     }
-
-
-def _shown(path: str) -> str:
-    """A path as a user in this folder writes it."""
-    relative = os.path.relpath(path)
-    return path if relative.startswith("..") else relative

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import secrets
@@ -86,18 +87,31 @@ def default_path(base: Path, now: datetime) -> Path:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object from a file; UsageError if it is missing, damaged, or written by a newer tool."""
+    """A JSON object that ``write_json`` wrote, without its checksum.
+
+    Raises:
+        UsageError: it is missing, was changed or damaged, or was written by a newer tool.
+    """
+    again = "restore the session folder from a backup, or start anew with another --session"
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise UsageError(f"{path} is missing", "is this a session folder of envbisect?") from error
-    except (OSError, ValueError) as error:
-        raise UsageError(f"{path} cannot be read: {error}", "restore the session folder or start anew") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(f"{path} cannot be read: {error}", again) from error
     if not isinstance(document, dict):
-        raise UsageError(f"{path} holds no JSON object", "restore the session folder or start anew")
-    if document.get("schema", SCHEMA) > SCHEMA:
+        raise UsageError(f"{path} holds no JSON object", again)
+    schema = document.get("schema")
+    if isinstance(schema, int) and schema > SCHEMA:
         raise UsageError(f"{path} was written by a newer envbisect", "upgrade: pip install -U envbisect")
+    if document.pop("check", None) != _checksum(document):
+        raise UsageError(f"{path} was changed or damaged after it was written", again)
     return document
+
+
+def _checksum(document: Mapping[str, Any]) -> str:
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
@@ -105,7 +119,7 @@ def write_json(path: Path, document: Mapping[str, Any]) -> None:
     partial = path.with_name(f".{path.name}.partial")
     try:
         with partial.open("w", encoding="utf-8") as file:
-            json.dump(document, file, indent=1)
+            json.dump({**document, "check": _checksum(document)}, file, indent=1)
             file.write("\n")
             file.flush()
             os.fsync(file.fileno())

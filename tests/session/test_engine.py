@@ -5,12 +5,12 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
-from envbisect.errors import UsageError
+from envbisect.errors import EnvironmentFailure, UsageError
 from envbisect.search import Status
 from envbisect.session.ask import Ask, Reply
 from envbisect.session.campaign import Answer, Campaign
@@ -103,11 +103,40 @@ def test_dying_in_a_probe_loses_that_probe_alone(tmp_path: Path, deadly: int) ->
     assert len(second.asks) == len(numbers) - deadly
 
 
-def test_a_journal_of_another_plan_is_refused(tmp_path: Path) -> None:
+def test_a_journal_of_another_space_is_refused(tmp_path: Path) -> None:
     settled(tmp_path / "s")
     with engine(tmp_path / "s", World((1, 1), steady(monotone((1, 0))))) as other, pytest.raises(UsageError) as caught:
         other.run()
-    assert "record" in caught.value.message
+    assert "another space" in caught.value.message
+
+
+def test_with_more_confidence_a_finished_session_goes_on_from_what_it_has(tmp_path: Path) -> None:
+    with engine(tmp_path / "s", world()) as first:
+        answer = first.run()
+    more = world()
+    with engine(tmp_path / "s", more) as second:
+        second.campaign = Campaign(more.plan(confidence=0.999))
+        surer = second.run()
+    assert answer.status is surer.status is Status.CULPRIT
+    assert surer.reports[0].findings[0].confidence >= 0.999 > answer.reports[0].findings[0].confidence
+    assert 0 < len(more.asks) < len(second.campaign.history.entries)
+
+
+def test_a_larger_budget_goes_on_from_what_was_spent(tmp_path: Path) -> None:
+    with engine(tmp_path / "s", world()) as first:
+        first.campaign = Campaign(replace(first.campaign.plan, max_probes=8))
+        assert first.run().status is Status.BUDGET
+    more = world()
+    with engine(tmp_path / "s", more) as second:
+        assert second.run().status is Status.CULPRIT
+    assert len(more.asks) == len(second.campaign.history.entries) - 8
+
+
+def test_a_folder_that_vanishes_stops_the_run(tmp_path: Path) -> None:
+    with engine(tmp_path / "s", world()) as running:
+        (tmp_path / "s" / "session.json").unlink()
+        with pytest.raises(EnvironmentFailure, match="moved or removed"):
+            running.run()
 
 
 def test_probes_are_numbered_and_phases_told_in_order(tmp_path: Path) -> None:

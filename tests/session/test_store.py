@@ -64,7 +64,15 @@ def test_documents_are_replaced_whole(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["d.json"]
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 99}'])
+def test_a_document_that_was_edited_is_refused(tmp_path: Path) -> None:
+    write_json(tmp_path / "d.json", {"schema": 1, "axes": [1, 2]})
+    text = (tmp_path / "d.json").read_text()
+    (tmp_path / "d.json").write_text(text.replace("2", "3"))
+    with pytest.raises(UsageError, match="was changed or damaged"):
+        read_json(tmp_path / "d.json")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"schema": 99}', '{"schema": "x"}', "[" * 200_000])
 def test_a_damaged_or_newer_document_is_one_clear_error(tmp_path: Path, text: str) -> None:
     (tmp_path / "d.json").write_text(text)
     with pytest.raises(UsageError, match=r"d\.json"):
