@@ -22,7 +22,7 @@ TARGET: Final = 0.65  # probability of failing from which a configuration is sea
 TARGETS: Final = 12  # configurations tried as a target, lowest first
 LEADS: Final = 0.5
 FRAMES: Final = 1000  # changes of the frame, or removals of what does not exist, between two answers
-LIMIT: Final = 5000  # answers after which a test that never settles is given up
+LIMIT: Final = 5000  # answered questions after which a test that never settles is given up
 FAINTEST: Final = 1e-6  # bits for a second that are still worth a probe
 
 
@@ -60,6 +60,7 @@ class Assessor:
         self.lattice, self.evidence, self.rates, self.endpoints = lattice, evidence, rates, endpoints
         self.weights, self.prices, self.confidence, self.seed = weights, prices, confidence, seed
         self.root = open_frame(lattice.top, lattice.zero)
+        self.answered = 0  # questions that were asked and told; known counts are none
         self._legs = 1.0  # probability that the frame was entered rightly
         self._counter: Counter | None = None
 
@@ -117,7 +118,7 @@ class Assessor:
         wanted = list(self.endpoints.wanted(null))
         if wanted:
             return Assessment(None, wanted=wanted)
-        if self.evidence.good + self.evidence.bad >= LIMIT:
+        if self.answered >= LIMIT:
             return Assessment(Status.UNDECIDED)
         return None
 

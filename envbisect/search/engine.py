@@ -21,7 +21,7 @@ from envbisect.search.evidence import Evidence
 from envbisect.search.forecast import expected_probes, prior_document
 from envbisect.search.lattice import Lattice
 from envbisect.search.price import Prices
-from envbisect.search.rates import Rates
+from envbisect.search.rates import DETERMINISTIC, Rates
 from envbisect.search.words import Cause, Configuration, Costs, Outcome, Result, Status
 
 
@@ -37,6 +37,7 @@ class Search:
         infeasible: configurations that do not exist, or a predicate that says so.
         costs: seconds of building and running, or a tuple (build_s, run_s); without, every probe costs the same.
         min_effect: a difference p - q below this is given up as not reproduced.
+        deterministic: prior probability that the test fails always and only with the culprit; without ``rates``.
 
     Raises:
         UsageError: an argument or a told configuration does not fit the lattice.
@@ -53,6 +54,7 @@ class Search:
         infeasible: Iterable[Configuration] | Callable[[Configuration], bool] = (),
         costs: Costs | tuple[float, float] | None = None,
         min_effect: float = 0.35,
+        deterministic: float = DETERMINISTIC,
     ) -> None:
         if any(size < 1 for size in sizes):
             raise UsageError("an axis of the search has no steps", "leave out axes whose good and bad values are equal")
@@ -64,14 +66,17 @@ class Search:
             )
         if weights is not None and (len(weights) != len(sizes) or any(weight <= 0 for weight in weights)):
             raise UsageError("weights must be positive, one for each axis", "leave them out to treat all axes alike")
+        if not 0 < deterministic < 1:
+            raise UsageError(f"deterministic {deterministic} is not in (0, 1)", "use for example 0.2")
         self.lattice = Lattice(sizes)
         self.confidence = confidence
-        self._rates = Rates(rates)
+        self._rates = Rates(rates, deterministic)
         self._weights = np.array(weights if weights is not None else [1.0] * len(sizes), dtype=np.float64)
         self._evidence = Evidence(self.lattice, infeasible)
         self._endpoints = Endpoints(self._evidence, confidence, min_effect, told=rates is not None)
         self._prices = Prices(costs) if costs is not None else None
         self._assessment: Assessment | None = None
+        self._asked: dict[Configuration, bool] = {}  # asked and not told yet
         self._assessor = Assessor(
             self.lattice,
             self._evidence,
@@ -85,13 +90,18 @@ class Search:
 
     # ------------------------------------------------------------------ telling
 
-    def tell(self, configuration: Sequence[int], outcome: Outcome, cause: Cause | None = None) -> None:
-        """Count one answer, asked or not. An UNRESOLVED without a cause is UNDECIDED."""
+    def tell(self, configuration: Sequence[int], outcome: Outcome, cause: Cause | None = None, count: int = 1) -> None:
+        """Take ``count`` equal answers of one configuration, asked or not. UNRESOLVED without a cause is UNDECIDED."""
         point = self._checked(configuration)
         outcome = Outcome(outcome)
-        self._evidence.tell(point, outcome, Cause(cause) if cause is not None else None)
+        if count < 1:
+            raise UsageError(f"{count} answers cannot be told", "tell at least one")
+        self._evidence.tell(point, outcome, Cause(cause) if cause is not None else None, count)
         if outcome is not Outcome.UNRESOLVED:
-            self._assessor.told(point, bad=int(outcome is Outcome.BAD), good=int(outcome is Outcome.GOOD))
+            bad = outcome is Outcome.BAD
+            self._assessor.told(point, bad=count if bad else 0, good=0 if bad else count)
+        if self._asked.pop(point, False):
+            self._assessor.answered += 1
         if self._prices is not None and cause is not Cause.UNBUILDABLE:
             self._prices.built(point)
         self._assessment = None
@@ -114,7 +124,11 @@ class Search:
 
     def ask(self, k: int = 1, running: Iterable[Sequence[int]] = ()) -> list[Configuration]:
         """Up to ``k`` configurations that are informative together with those under way; empty when decided."""
-        under_way = [self._checked(point) for point in running]
+        batch = self._ask(k, [self._checked(point) for point in running])
+        self._asked.update(dict.fromkeys(batch, True))
+        return batch
+
+    def _ask(self, k: int, under_way: list[Configuration]) -> list[Configuration]:
         state = self._assess()
         if state.status is not None and self._may_retry(state.status):
             self._evidence.last_chance = True
@@ -203,4 +217,4 @@ class Search:
 
     def describe_prior(self) -> dict[str, object]:
         """The prior in words and numbers, for a plan."""
-        return prior_document(self._assessor.root, self.lattice, self._weights, self._rates.told)
+        return prior_document(self._assessor.root, self.lattice, self._weights, self._rates)

@@ -68,22 +68,22 @@ class Evidence:
         """The counts of a configuration, zeros if it never ran."""
         return self.tallies.get(configuration, Tally())
 
-    def tell(self, configuration: Configuration, outcome: Outcome, cause: Cause | None) -> None:
-        """Count one answer."""
+    def tell(self, configuration: Configuration, outcome: Outcome, cause: Cause | None, count: int = 1) -> None:
+        """Take ``count`` equal answers."""
         tally = self.tallies.setdefault(configuration, Tally())
         self._cache = None
         match outcome:
             case Outcome.GOOD:
-                tally.good += 1
-                self.good += 1
+                tally.good += count
+                self.good += count
             case Outcome.BAD:
-                tally.bad += 1
-                self.bad += 1
+                tally.bad += count
+                self.bad += count
             case Outcome.UNRESOLVED:
                 if cause is Cause.UNBUILDABLE:
                     tally.unbuildable = True
                 else:
-                    tally.unresolved += 1
+                    tally.unresolved += count
             case _:
                 assert_never(outcome)
         if outcome is not Outcome.UNRESOLVED or cause is Cause.OTHER_FAILURE:

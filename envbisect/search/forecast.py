@@ -9,7 +9,7 @@ import numpy as np
 
 from envbisect.search.belief import NULL_MASS, REST_MASS, SEVERAL_MASS
 from envbisect.search.lattice import ORDER_MASS, Floats, Frame, Hypotheses, Lattice
-from envbisect.search.rates import HIDDEN
+from envbisect.search.rates import Rates
 
 CERTIFYING: Final = 1.0  # probes besides those that a perfect halving needs, measured
 
@@ -43,10 +43,9 @@ def expected_probes(
     return (bits * confidence + math.log2(1 / (1 - confidence))) / capacity(*told)
 
 
-def prior_document(
-    frame: Frame, lattice: Lattice, weights: Floats, told: tuple[float, float] | None
-) -> dict[str, object]:
+def prior_document(frame: Frame, lattice: Lattice, weights: Floats, rates: Rates) -> dict[str, object]:
     """The prior as a JSON-like document."""
+    told = rates.told
     hypotheses = Hypotheses(lattice, frame, weights)
     share = np.exp(hypotheses.log_prior)
     orders = {
@@ -66,5 +65,5 @@ def prior_document(
         "more_axes": 0.0 if hypotheses.complete else REST_MASS,
         "nothing_changed": NULL_MASS,
         "rates": list(told) if told is not None else "hidden",
-        "deterministic": None if told is not None else HIDDEN[0].weight,
+        "deterministic": None if told is not None else rates.deterministic,
     }

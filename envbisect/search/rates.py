@@ -8,7 +8,7 @@ conjugate components (Beta-binomial), so no rate need be assumed.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -27,8 +27,10 @@ class Component:
     q: tuple[float, float] | None
 
 
+DETERMINISTIC: Final = 0.2  # weight of the atom where nothing is known about the test
+
 HIDDEN: Final = (
-    Component(0.20, None, None),  # deterministic: leads until something contradicts it
+    Component(DETERMINISTIC, None, None),  # leads until something contradicts it
     Component(0.22, (1.0, 1.0), None),  # fails sometimes, never without the culprit
     Component(0.20, (1.0, 1.0), (0.5, 9.5)),
     Component(0.38, (6.0, 1.0), (1.0, 6.0)),  # nearly deterministic: what clean endpoint runs easily hide
@@ -44,11 +46,20 @@ class Likelihoods:
     q: Floats
 
 
+def components(deterministic: float) -> tuple[Component, ...]:
+    """The prior with this weight of the deterministic atom; the others share the rest as they do in ``HIDDEN``."""
+    scale = (1 - deterministic) / (1 - DETERMINISTIC)
+    atom, *noisy = HIDDEN
+    return (replace(atom, weight=deterministic), *(replace(c, weight=c.weight * scale) for c in noisy))
+
+
 class Rates:
     """The likelihood of counts, with rates hidden or told."""
 
-    def __init__(self, told: tuple[float, float] | None) -> None:
+    def __init__(self, told: tuple[float, float] | None, deterministic: float = DETERMINISTIC) -> None:
         self.told = told
+        self.deterministic = deterministic
+        self._components = components(deterministic)
 
     def of(self, bad_in: Counts, good_in: Counts, bad: int, good: int) -> Likelihoods:
         """Likelihoods for arrays of counts; ``bad`` and ``good`` are the totals over all runs."""
@@ -68,7 +79,7 @@ class Rates:
             ones = np.ones(len(bad_in))
             return Likelihoods(log, ones * p, ones * q)
         logs, ps, qs = [], [], []
-        for component in HIDDEN:
+        for component in self._components:
             log_p, mean_p = _beta(component.p, bad_in, good_in)
             log_q, mean_q = _beta(component.q, good_out, bad_out, atom_mirrored=True)
             logs.append(math.log(component.weight) + log_p + log_q)

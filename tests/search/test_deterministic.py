@@ -61,6 +61,26 @@ def test_two_runs_of_each_end_are_enough(order: int, mean: float) -> None:
     assert sum(counts) / len(counts) <= mean
 
 
+@pytest.mark.parametrize(
+    ("sizes", "order", "mean"),
+    [
+        pytest.param((1024,), 1, 12, id="ladder of 1024 steps"),
+        pytest.param(FLAGS, 1, 7, id="14 flags, one"),
+        pytest.param(FLAGS, 2, 11, id="14 flags, pair"),
+    ],
+)
+def test_a_test_that_is_mostly_deterministic_needs_no_more_runs_of_the_ends(
+    sizes: Configuration, order: int, mean: float
+) -> None:
+    counts = []
+    for seed in range(20):
+        point = random_point(sizes, order, random.Random(seed))
+        run = search(Truth(sizes, (point,)), Search(sizes, deterministic=0.6), ends=2)
+        assert run.result.culprit == point
+        counts.append(len(run.asked))
+    assert sum(counts) / len(counts) <= mean
+
+
 def _all_antichains(points: Sequence[Configuration], most: int) -> list[tuple[Configuration, ...]]:
     found = []
     for count in range(1, most + 1):

@@ -129,6 +129,36 @@ def test_the_prior_is_described() -> None:
     assert sum(entry["mass"] for entry in orders.values()) == pytest.approx(1, abs=1e-3)
 
 
+def test_the_prior_says_how_deterministic_the_test_is() -> None:
+    assert Search((3,)).describe_prior()["deterministic"] == 0.2
+    assert Search((3,), deterministic=0.6).describe_prior()["deterministic"] == 0.6
+    assert Search((3,), rates=(0.5, 0.0)).describe_prior()["deterministic"] is None
+
+
+def test_known_counts_are_told_at_once_and_spend_no_question() -> None:
+    start = time.perf_counter()
+    engine = Search((1024,))
+    engine.tell((0,), Outcome.GOOD, count=30_000)
+    engine.tell((1024,), Outcome.BAD, count=30_000)
+    asked = 0
+    while batch := engine.ask(1):
+        asked += 1
+        engine.tell(batch[0], Outcome.BAD if batch[0][0] >= 333 else Outcome.GOOD)
+    assert (engine.result().status, engine.result().culprit) == (Status.CULPRIT, (333,))
+    assert asked <= 11
+    assert time.perf_counter() - start < 2
+
+
+def test_a_count_says_what_as_many_answers_say() -> None:
+    whole, single = Search((6, 1)), Search((6, 1))
+    for point, outcome in (((0, 0), Outcome.GOOD), ((6, 1), Outcome.BAD), ((3, 1), Outcome.BAD)):
+        whole.tell(point, outcome, count=3)
+        for _ in range(3):
+            single.tell(point, outcome)
+    assert whole.ask(1) == single.ask(1)
+    assert whole.result() == single.result()
+
+
 def test_impossible_arguments_are_refused() -> None:
     with pytest.raises(UsageError, match="no steps"):
         Search([0])
@@ -136,5 +166,10 @@ def test_impossible_arguments_are_refused() -> None:
         Search([1], confidence=1.0)
     with pytest.raises(UsageError, match="rates"):
         Search([1], rates=(0.1, 0.5))
+    for weight in (0.0, 1.0):
+        with pytest.raises(UsageError, match="deterministic"):
+            Search([1], deterministic=weight)
+    with pytest.raises(UsageError, match="0 answers"):
+        Search([1]).tell((1,), Outcome.BAD, count=0)
     with pytest.raises(UsageError, match="not in the lattice"):
         Search([1]).tell((2,), Outcome.BAD)
