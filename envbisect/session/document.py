@@ -63,7 +63,9 @@ def _culprits(reports: Sequence[SymptomReport]) -> list[dict[str, Any]]:
             if finding.status is not Status.CULPRIT:
                 continue
             if finding.changes in found:
-                found[finding.changes]["also"].append(report.symptom.id)
+                also = found[finding.changes]["also"]
+                if report.symptom.id not in (found[finding.changes]["symptom"], *also):
+                    also.append(report.symptom.id)
             else:
                 found[finding.changes] = _culprit(report.symptom, finding)
     return list(found.values())

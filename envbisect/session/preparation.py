@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from envbisect.errors import UsageError
 from envbisect.manifest import Burnin, Manifest, SignaturePolicy, check_pair, load_any
 from envbisect.session.burnintest import BurninTest
 from envbisect.session.campaign import CampaignPlan
@@ -100,8 +101,29 @@ def prepare(
             index=make_packages(setting),
             default_python=f"{sys.version_info.major}.{sys.version_info.minor}",
         )
+        _check_needs(good, bad, space)
     test = BurninTest(Burnin.model_validate(setting.burnin))
     return Prepared(options, setting, space, make_runtime(chosen, setting, session), test, inputs)
+
+
+def _check_needs(good: Manifest, bad: Manifest, space: Lattice) -> None:
+    """Built-in checks need torch in what is built; told before anything is.
+
+    Raises:
+        UsageError: an end will not have it.
+    """
+    from envbisect.burnin.catalogue import needs
+
+    if space.packages is None:
+        return
+    facts = space.packages.facts
+    for manifest, closure in ((good, facts.good), (bad, facts.bad)):
+        for name in needs(manifest.burnin.checks):
+            if closure.version(name) is None:
+                raise UsageError(
+                    f"{manifest.path}: its checks ({', '.join(manifest.burnin.checks)}) need {name}, which is no pin",
+                    f"pin {name} in [python.packages], or give a test of your own: -- COMMAND",
+                )
 
 
 def _read(path: str, options: RunOptions) -> Manifest:

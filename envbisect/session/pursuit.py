@@ -16,6 +16,9 @@ from envbisect.session.naming import name_at_boundary, name_bundle
 from envbisect.session.settling import settle
 from envbisect.space.model import Configuration
 
+REOPENED: Final = 4
+"""How often a search goes on after its answer was shaken."""
+
 WALKS: Final = 12
 """How often a boundary is walked anew after a run contradicted it."""
 
@@ -24,21 +27,27 @@ def find(
     goal: Goal, history: History, search: Search, out_of_time: Callable[[], bool]
 ) -> Generator[Ask, Reply, Finding]:
     """Search below ``goal.top`` until decided, then prove what was found by real runs."""
-    yield from _decide(goal, history, search, out_of_time)
-    result = search.result()
-    if result.status is Status.BUDGET:
-        return _best_so_far(goal, search)
-    if result.status not in (Status.CULPRIT, Status.SUSPECTS):
-        return _unsuccessful(goal, search)
-    points = [result.culprit] if result.culprit is not None else list(result.suspects)
-    boundary = yield from _boundary(goal, history, search, [goal.lift(point) for point in points])
-    for _ in range(WALKS):
-        if boundary.holes or (yield from certify(goal, history, search, boundary)):
-            break
-        boundary = yield from _boundary(goal, history, search, [boundary.failing])
-    if _spent(goal, history, out_of_time) and confidence(goal, history, boundary) < goal.confidence:
-        return _best_so_far(goal, search)
-    return (yield from _proven(goal, history, search, boundary))
+    finding = Finding(Status.UNDECIDED)
+    for _ in range(REOPENED):
+        yield from _decide(goal, history, search, out_of_time)
+        result = search.result()
+        if result.status is Status.BUDGET:
+            return _best_so_far(goal, search)
+        if result.status not in (Status.CULPRIT, Status.SUSPECTS):
+            return _unsuccessful(goal, search)
+        points = [result.culprit] if result.culprit is not None else list(result.suspects)
+        boundary = yield from _boundary(goal, history, search, [goal.lift(point) for point in points])
+        for _ in range(WALKS):
+            if boundary.holes or (yield from certify(goal, history, search, boundary)):
+                break
+            boundary = yield from _boundary(goal, history, search, [boundary.failing])
+        if _spent(goal, history, out_of_time) and confidence(goal, history, boundary) < goal.confidence:
+            return _best_so_far(goal, search)
+        finding = yield from _proven(goal, history, search, boundary)
+        if _spent(goal, history, out_of_time) or not search.ask(1):
+            return finding
+        # what the reversals showed shook the answer: the search has something to ask again
+    return finding
 
 
 def _decide(
@@ -95,6 +104,8 @@ def _proven(goal: Goal, history: History, search: Search, boundary: Boundary) ->
             notes.append(_uncovered(goal, history, name, undone))
         if name == "all" or len(changes) > 1:
             rows.append(_row(goal, history, Role.REVERSAL, undone))
+    if reversal.get("all") is Cure.DOES_NOT_CURE:
+        notes.append("another culprit remains, since undoing this one does not cure: --all goes on to it")
     ran, sure = history.ran(boundary.failing), confidence(goal, history, boundary)
     moved = {change.key for change in changes}
     riders = tuple(rider for rider in (ran.riders if ran else ()) if rider.key not in moved)

@@ -43,17 +43,29 @@ def settle(
 
 
 def clear(goal: Goal, history: History, counts: Counts) -> Cure | None:
-    """Passing, failing, or not clear yet: a likelihood ratio between the rates of the two ends (Wald's test)."""
+    """Passing, failing, or not clear yet: a likelihood ratio between the two rates (Wald's test)."""
     low = history.counts(goal.symptom, (0,) * len(goal.axes))
-    high = history.counts(goal.symptom, goal.top)
-    if not high.good and not low.bad and not (counts.good and counts.bad):  # nothing disagrees: one run tells
+    failing = _failing(goal, history)
+    if not failing.good and not low.bad:  # nothing ever disagreed with itself: one run tells
         if counts.bad:
             return Cure.DOES_NOT_CURE
         return Cure.CURES if counts.good else None
-    p = (high.bad + 0.5) / (high.good + high.bad + 1)
+    p = (failing.bad + 0.5) / (failing.good + failing.bad + 1)
     q = (low.bad + 0.5) / (low.good + low.bad + 1) if low.bad else 0.5 / (low.good + low.bad + 10)
     weight = counts.bad * math.log(p / q) + counts.good * math.log((1 - p) / (1 - q))
     limit = math.log(goal.confidence / (1 - goal.confidence))
     if weight >= limit:
         return Cure.DOES_NOT_CURE
     return Cure.CURES if weight <= -limit else None
+
+
+def _failing(goal: Goal, history: History) -> Counts:
+    """The runs of all configurations that failed more than the good end does: they say how often failing ones fail."""
+    low = history.counts(goal.symptom, (0,) * len(goal.axes))
+    total = Counts()
+    for point in {entry.point for entry in history.lattice() if any(entry.point)}:
+        counts = history.counts(goal.symptom, point)
+        if counts.bad * (low.good + low.bad + 2) > (counts.good + counts.bad) * (low.bad + 1):
+            total.good += counts.good
+            total.bad += counts.bad
+    return total
