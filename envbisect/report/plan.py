@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from envbisect.report.tables import plain_table
-from envbisect.report.values import count, duration, one_line, percent_at_most, shown
+from envbisect.report.values import count, duration, one_line, percent_at_most, shown, unmoved
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,9 +26,7 @@ def render(document: Json, console: Console) -> None:
     for axis in document["axes"]:
         _left_out(axis, console)
     for delta in document["unmovable"]:
-        ends = f"{shown(delta['good'])} → {shown(delta['bad'])}"
-        reason = one_line(delta["reason"])
-        console.print(f"not moved: {delta['key']} {ends}, stays at {shown(delta['stays'])}: {reason}")
+        console.print(unmoved(delta))
     for bundle in document["bundles"]:
         console.print(f"move together: {', '.join(bundle)}")
     for rider in document["riders"]:
@@ -72,14 +70,17 @@ def _expected(document: Json, console: Console) -> None:
         longest = duration(expected["hours_at_most"] * 3600)
         console.print(f"Expected: {expected['endpoints']} runs of both ends, then about {expected['probes']:g} probes")
         console.print(f"          (if the test never disagrees with itself; at most {longest}, builds aside)")
-        console.print(f"Held likely before the first probe: {_prior(document['prior'])}", style="dim")
+        console.print(f"Held likely before the first probe: {_prior(document)}", style="dim")
 
 
-def _prior(prior: Json) -> str:
-    """``one change 60 %, 2 changes 28 %, …``: what is held likely before anything is seen."""
+def _prior(document: Json) -> str:
+    """Of how many changes a culprit is, before anything is seen; how many culprits there are is another question."""
+    prior = document["prior"]
     masses = {int(order): entry["mass"] for order, entry in prior["orders"].items()}
     told = [f"{count(order, 'change')} {round(masses[order] * 100)} %" for order in masses if order <= LARGEST_ORDER]
     rest = sum(mass for order, mass in masses.items() if order > LARGEST_ORDER)
     told += [f"more {round(rest * 100)} %"] if rest else []
-    told.append(f"several culprits {round(prior['several'] * 100)} %")
-    return ", ".join(told)
+    sizes = "a culprit of " + ", of ".join(told)
+    if len(document["axes"]) < 2:
+        return sizes
+    return f"{sizes}; and with {round(prior['several'] * 100)} %, whatever their size, more than one culprit"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from envbisect.report.tables import plain_table
-from envbisect.report.values import count, duration, one_line, percent, percent_at_most, pins, shown
+from envbisect.report.values import count, duration, one_line, percent, percent_at_most, pins, shown, unmoved
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -133,10 +133,7 @@ def _rate(rate: float | None) -> str:
 def _left_over(document: Json, console: Console) -> None:
     """What the answer does not cover: deltas that stayed, observations that contradict each other, notes."""
     for delta in document["unmovable"]:
-        ends = f"{shown(delta.get('good'))} → {shown(delta.get('bad'))}"
-        stays = f", stays at {shown(delta['stays'])}" if "stays" in delta else ""
-        reason = f": {one_line(delta['reason'])}" if delta.get("reason") else ""
-        console.print(f"not moved: {delta['key']} {ends}{stays}{reason}")
+        console.print(unmoved(delta))
     for contradiction in document["contradictions"]:
         console.print(f"contradiction: {contradiction if isinstance(contradiction, str) else shown(contradiction)}")
     for note in document.get("notes", ()):

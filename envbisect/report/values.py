@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from typing import Any
 
 NOT_SET = "(not set)"
 
@@ -21,6 +22,14 @@ def shown(value: object) -> str:
 def pins(table: Mapping[str, object]) -> str:
     """``{"env.A": "1", "torch.threads": 2}`` as ``env.A=1 torch.threads=2``."""
     return " ".join(f"{key}={shown(value)}" for key, value in table.items()) or "nothing changed"
+
+
+def unmoved(delta: Mapping[str, Any]) -> str:
+    """A delta that nobody moves, in one line; ``stays`` is None where nobody knows where the machine is."""
+    ends = f"{shown(delta.get('good'))} → {shown(delta.get('bad'))}"
+    stays = "as this machine has it" if delta.get("stays") is None else f"stays at {shown(delta['stays'])}"
+    reason = f": {one_line(str(delta['reason']))}" if delta.get("reason") else ""
+    return f"not moved: {delta['key']} {ends}, {stays}{reason}"
 
 
 def printable(text: str) -> str:

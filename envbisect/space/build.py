@@ -42,10 +42,10 @@ def build_space(
     """The product lattice from ``good`` to ``bad``.
 
     Args:
-        movers: what the chosen runtime can move; other deltas stay where they are and are listed as unmovable.
+        movers: what the chosen runtime can move; other deltas stay as the machine has them and are listed as unmovable.
         moment: when the run starts, RFC 3339: what floats resolves as of then, unless a manifest says otherwise.
         index: where packages come from; needed when the runtime moves packages and a manifest names some.
-        machine: what this machine has, by key, for deltas that stay (otherwise they stay at the good end's value).
+        machine: what this machine has, by key, for deltas that stay; of others nobody knows where they stay.
         default_python: the Python of a manifest that names packages but no version.
 
     Raises:
@@ -69,11 +69,12 @@ class _Build:
     def lattice(self) -> Lattice:
         written = deltas(self.good, self.bad)
         stays = tuple(self._unmovable(delta) for delta in written.deltas if delta.mover not in self.movers)
-        ends = self._ends({unmovable.key: unmovable.stays for unmovable in stays})
+        fixed = {unmovable.key: unmovable.stays for unmovable in stays if unmovable.stays is not None}
+        ends = self._ends(fixed)
         movable = [delta for delta in written.deltas if delta.mover in self.movers]
         if ends is not None:
             movable = self._with_closures(movable, ends)
-        components = self._common(written, {unmovable.key: unmovable.stays for unmovable in stays})
+        components = self._common(written, fixed)
         axes, notes = self._axes(movable, ends, components)
         packages = None
         if ends is not None and self.index is not None:
@@ -98,12 +99,11 @@ class _Build:
         )
 
     def _unmovable(self, delta: Delta) -> Unmovable:
-        stays = self.machine.get(delta.key, delta.good)
         if delta.mover is Mover.NOBODY:
             reason = "nobody can move it by software"
         else:
             reason = f"this runtime does not move {delta.mover}"
-        return Unmovable(delta.key, delta.good, delta.bad, stays, reason)
+        return Unmovable(delta.key, delta.good, delta.bad, self.machine.get(delta.key), reason)
 
     def _ends(self, stays: Mapping[str, Value]) -> tuple[End, End] | None:
         """Both closures; None if no manifest names packages or the runtime takes the interpreter as it is."""
@@ -185,7 +185,7 @@ class _Build:
         return PackageLattice(facts, sizes, package_axes, python_axis, pythons, self.good.folder)
 
     def _common(self, written: Differences, stays: Mapping[str, Value]) -> dict[str, Value]:
-        """What every stack has: equal components, unmovable ones at their value, unknown ones at the known value."""
+        """What every stack has: equal components, unmovable ones if the machine tells, unknown ones as one end has them."""
         before, after = self.good.components(), self.bad.components()
         left_out = {delta.key for delta in (*written.deltas, *written.derived)}
         common: dict[str, Value] = {}
@@ -195,13 +195,16 @@ class _Build:
             value = before.get(key, after.get(key))
             if value is not ABSENT:
                 common[key] = value
-        common |= {key: value for key, value in stays.items() if value is not ABSENT and not key.startswith(PACKAGES)}
+        common |= {key: value for key, value in stays.items() if not key.startswith(PACKAGES)}
         return common
 
     def _difference_notes(self, written: Differences) -> list[str]:
         known = {**self.bad.components(), **self.good.components()}
         notes = [
-            f"{key} is unknown at one end: it is {known[key]!r} everywhere, and no suspect" for key in written.unknown
+            f"{key} is unknown at one end: it is {known[key]!r} everywhere, and no suspect"
+            if Delta(key, known[key], known[key]).mover in self.movers
+            else f"{key} is unknown at one end: it is as this machine has it, and no suspect"
+            for key in written.unknown
         ]
         notes += [
             f"{delta.key} differs ({delta.good} → {delta.bad}): it follows from other components and is no axis"

@@ -49,7 +49,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Unmovable:
-    """A delta that nobody here can move: it stays at the end that the machine has."""
+    """A delta that nobody here can move: it stays as the machine has it; ``stays`` is None where that is not known."""
 
     key: str
     good: Value

@@ -62,8 +62,20 @@ def test_everything_that_is_planned_is_said() -> None:
         "1 axis, 14 configurations",
         "Expected: 4 runs of both ends, then about 3.8 probes",
         "(if the test never disagrees with itself; at most 15 min, builds aside)",
-        "Held likely before the first probe: 1 change 60 %, 2 changes 28 %, more 12 %, several culprits 15 %",
+        "Held likely before the first probe: a culprit of 1 change 60 %, of 2 changes 28 %, of more 12 %",
     ]
+
+
+def test_more_than_one_culprit_is_a_question_apart() -> None:
+    assert lines(axes=[AXIS, {**AXIS, "key": "env.A"}])[-1] == (
+        "Held likely before the first probe: a culprit of 1 change 60 %, of 2 changes 28 %, of more 12 %; "
+        "and with 15 %, whatever their size, more than one culprit"
+    )
+
+
+def test_what_stays_where_nobody_knows_is_as_the_machine_has_it() -> None:
+    delta = {"key": "host.driver", "good": "1", "bad": "2", "stays": None, "reason": "nobody moves it"}
+    assert "not moved: host.driver 1 → 2, as this machine has it: nobody moves it" in lines(unmovable=[delta])
 
 
 def test_equal_stacks_have_no_plan() -> None:

@@ -118,6 +118,12 @@ def test_what_stayed_and_what_contradicts_is_said() -> None:
     assert "note: the index has no dates" in lines
 
 
+def test_what_stays_where_nobody_knows_is_as_the_machine_has_it() -> None:
+    delta = {"key": "host.driver", "good": "535.1", "bad": "550.2", "stays": None, "reason": "nobody moves it here"}
+    lines = words(text(unmovable=[delta]))
+    assert "not moved: host.driver 535.1 → 550.2, as this machine has it: nobody moves it here" in lines
+
+
 def test_markup_in_values_is_no_markup() -> None:
     change = {**CHANGES[1], "good": "[red]x[/red]", "bad": "", "last_good": ":boom:", "first_bad": "a\nb"}
     report = text(

@@ -101,13 +101,23 @@ def test_what_the_runtime_cannot_move_stays_and_is_listed(tmp_path: Path) -> Non
     assert [axis.key for axis in space.axes] == ["env.A"]
     assert [(one.key, one.stays) for one in space.unmovable] == [
         ("host.driver", "550.2"),
-        ("host.kernel", "5.15"),
-        ("python.packages.numpy", "1.0"),
+        ("host.kernel", None),
+        ("python.packages.numpy", None),
     ]
     assert all(one.reason for one in space.unmovable)
     stack = realised(space, (1,)).stack
     assert (stack.components["host.driver"], stack.components["env.A"]) == ("550.2", "2")
+    assert "host.kernel" not in stack.components
     assert stack.closure is None
+
+
+def test_what_is_unknown_at_one_end_and_moved_by_nobody_is_as_the_machine_has_it(tmp_path: Path) -> None:
+    freeze = tmp_path / "requirements.txt"
+    freeze.write_text("")
+    bad = manifest(tmp_path, "bad", extra='[host]\ndriver = "550.2"\n[env]\nA = "1"\n')
+    space = build_space(read_freeze(freeze), bad, movers=LOCAL, moment=MOMENT)
+    assert "host.driver is unknown at one end: it is as this machine has it, and no suspect" in space.notes
+    assert "env.A is unknown at one end: it is '1' everywhere, and no suspect" in space.notes
 
 
 def test_a_point_outside_the_space_is_refused(tmp_path: Path) -> None:
