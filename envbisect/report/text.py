@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from envbisect.report.tables import plain_table
 from envbisect.report.values import count, duration, one_line, percent, percent_at_most, pins, shown, unmoved
@@ -13,16 +13,18 @@ if TYPE_CHECKING:
 
 Json = Mapping[str, Any]
 
+NOTHING_MOVES: Final = "Nothing that can be moved here differs"
 
-def render(document: Json, console: Console) -> None:
-    """Print the result document (``run``, ``resume``, ``show``)."""
+
+def render(document: Json, console: Console, said: Collection[str] = ()) -> None:
+    """Print the result document (``run``, ``resume``, ``show``), without the notes that were ``said`` before."""
     _headline(document, console)
     for culprit in document["culprits"]:
         _culprit(culprit, console)
     for suspect in document["suspects"]:
         _suspect(suspect, console)
     _symptoms(document, console)
-    _left_over(document, console)
+    _left_over(document, console, said)
     _spent(document, console)
     _reproduce(document, console)
 
@@ -35,6 +37,8 @@ def _headline(document: Json, console: Console) -> None:
         case "suspects":
             found = count(len(suspects), "suspect")
             console.print(f"{found}: steps that cannot be tested hide the exact boundary.", style="bold")
+        case "not-reproduced" if not document["probes"]["total"]:
+            console.print(f"{NOTHING_MOVES}.", style="bold")
         case "not-reproduced":
             console.print("Not reproduced: the bad stack does not fail more often than the good one.", style="bold")
         case "good-fails":
@@ -47,8 +51,21 @@ def _headline(document: Json, console: Console) -> None:
             console.print("Interrupted.", style="bold")
         case other:
             console.print(f"Status: {other}.", style="bold")
-    if reason := document.get("reason"):
-        console.print(one_line(str(reason)))
+    reason = one_line(str(document.get("reason") or ""))
+    if reason and not reason.lower().startswith(NOTHING_MOVES.lower()):
+        console.print(reason)
+    _logs(document, console)
+
+
+def _logs(document: Json, console: Console) -> None:
+    """Where the output of the runs lies that were not expected to fail; the first run is the good end's."""
+    session, total = document.get("session"), document["probes"]["total"]
+    if not session or not total:
+        return
+    if document["status"] == "good-fails":
+        console.print(f"What it printed: {session}/probes/0001/")
+    elif document["status"] == "undecided":
+        console.print(f"What each run printed: {session}/probes/")
 
 
 def _culprit(culprit: Json, console: Console) -> None:
@@ -68,6 +85,8 @@ def _culprit(culprit: Json, console: Console) -> None:
         console.print(table)
     for rider in culprit["riders"]:
         console.print(f"  came along: {rider['key']} {shown(rider.get('good'))} → {shown(rider.get('bad'))}")
+    for note in culprit.get("notes", ()):
+        console.print(f"  note: {one_line(str(note))}")
 
 
 def _changes(changes: list[Json], console: Console, boundary: tuple[str, str] = ("last good", "→ first bad")) -> None:
@@ -115,29 +134,55 @@ def _symptoms(document: Json, console: Console) -> None:
     if not symptoms:
         return
     console.print()
-    table = plain_table("symptom", "status", "fails in good", "in bad")
+    bounded = any(symptom.get("bound") is not None for symptom in symptoms)
+    table = plain_table("symptom", "status", "fails in good", "in bad", *(["more often by at most"] if bounded else []))
     for symptom in symptoms:
-        table.add_row(symptom["id"], symptom["status"], _rate(symptom.get("good_rate")), _rate(symptom.get("bad_rate")))
+        bound = symptom.get("bound")
+        last = ["" if bound is None else percent_at_most(bound)] if bounded else []
+        table.add_row(symptom["id"], symptom["status"], _failed(symptom, "good"), _failed(symptom, "bad"), *last)
     console.print(table)
     for symptom in symptoms:
-        if symptom.get("bound") is not None:
-            console.print(
-                f"{symptom['id']}: the bad stack fails at most {percent_at_most(symptom['bound'])} more often"
-            )
+        if numbers := _numbers(symptom):
+            console.print(f"{symptom['id']}: {numbers}")
 
 
-def _rate(rate: float | None) -> str:
+def _failed(symptom: Json, end: str) -> str:
+    """``0 of 2``: how often the symptom showed at an end; the bare share where the runs were not counted."""
+    failures, runs = symptom.get(f"{end}_failed"), symptom.get(f"{end}_runs")
+    if failures is not None and runs is not None:
+        return f"{failures} of {runs}"
+    rate = symptom.get(f"{end}_rate")
     return "?" if rate is None else percent(rate)
 
 
-def _left_over(document: Json, console: Console) -> None:
+def _numbers(symptom: Json) -> str:
+    """A number's medians at both ends and where bad begins; empty for what is no number."""
+    medians = [
+        f"{symptom[f'{end}_median']:g} in {end}" for end in ("good", "bad") if symptom.get(f"{end}_median") is not None
+    ]
+    limits = [
+        f"{side} {symptom[f'bad_{side}']:g}" for side in ("above", "below") if symptom.get(f"bad_{side}") is not None
+    ]
+    told = [f"median {', '.join(medians)}"] if medians else []
+    told += [f"bad {' or '.join(limits)}"] if limits else []
+    return "; ".join(told)
+
+
+def _left_over(document: Json, console: Console, said: Collection[str]) -> None:
     """What the answer does not cover: deltas that stayed, observations that contradict each other, notes."""
     for delta in document["unmovable"]:
         console.print(unmoved(delta))
     for contradiction in document["contradictions"]:
-        console.print(f"contradiction: {contradiction if isinstance(contradiction, str) else shown(contradiction)}")
+        console.print(f"contradiction: {_contradiction(contradiction)}")
     for note in document.get("notes", ()):
-        console.print(f"note: {one_line(str(note))}", style="dim")
+        if note not in said:
+            console.print(f"note: {one_line(str(note))}", style="dim")
+
+
+def _contradiction(pair: Any) -> str:
+    if isinstance(pair, Mapping) and {"fails", "passes"} <= pair.keys():
+        return f"fails with {pins(pair['fails'])}, but passes with {pins(pair['passes'])}"
+    return pair if isinstance(pair, str) else shown(pair)
 
 
 def _spent(document: Json, console: Console) -> None:
@@ -158,4 +203,4 @@ def _reproduce(document: Json, console: Console) -> None:
         console.print()
         console.print("Reproduce with:", style="bold")
         for line in lines:
-            console.print(f"  {line['command']}   # {line['expect']}")
+            console.print(f"  {line['command']}" + (f"   # {line['expect']}" if line.get("expect") else ""))

@@ -185,7 +185,7 @@ class _Build:
         return PackageLattice(facts, sizes, package_axes, python_axis, pythons, self.good.folder)
 
     def _common(self, written: Differences, stays: Mapping[str, Value]) -> dict[str, Value]:
-        """What every stack has: equal components, unmovable ones if the machine tells, unknown ones as one end has them."""
+        """What every stack has: equal components, unmovable ones that are known here, unknown ones as one end says."""
         before, after = self.good.components(), self.bad.components()
         left_out = {delta.key for delta in (*written.deltas, *written.derived)}
         common: dict[str, Value] = {}

@@ -36,7 +36,7 @@ CHANGES: list[dict[str, Any]] = [
     {"key": "torch.deterministic", "good": True, "bad": False, "last_good": True, "first_bad": False},
     {"key": "env.LEVEL", "good": "0", "bad": "4", "last_good": "2", "first_bad": "3"},
 ]
-ENDS = (("good", "passes"), ("bad", "fails"))
+ENDS = (("good", "passes"), ("bad", "fails in 10 of 10 runs"))
 CULPRIT = {
     "symptom": "repeat.index_put",
     "also": ["repeat.cumsum"],
@@ -74,6 +74,8 @@ def test_a_culprit_is_told_with_its_evidence() -> None:
     assert "everything above cures" in lines
     assert "only env.LEVEL does not cure" in lines
     assert "came along: python.packages.numpy 2.1.0 → (not set)" in lines
+    noted = words(text(status="culprit", culprits=[{**CULPRIT, "notes": ["undoing it uncovers\nanother failure"]}]))
+    assert "note: undoing it uncovers another failure" in noted
     assert (
         "14 probes (6 good, 7 bad, 1 unresolved), 5 environments built, 2 min 11 s (build 9.8 s, burn-in 20 s)" in lines
     )
@@ -100,8 +102,44 @@ def test_not_reproduced_says_what_was_measured() -> None:
     lines = words(text(symptoms=[symptom], reason="both ends passed"))
     assert lines[0].startswith("Not reproduced")
     assert lines[1] == "both ends passed"
-    assert "command not-reproduced 0 % 10 %" in lines
-    assert any("at most 34.6 % more often" in line for line in lines)
+    assert "symptom status fails in good in bad more often by at most" in lines
+    assert "command not-reproduced 0 % 10 % 34.6 %" in lines
+    counted = {**symptom, "good_failed": 0, "good_runs": 10, "bad_failed": 1, "bad_runs": 10}
+    assert "command not-reproduced 0 of 10 1 of 10 34.6 %" in words(text(symptoms=[counted]))
+
+
+def test_where_nothing_ran_nothing_was_compared() -> None:
+    probes = dict.fromkeys(document()["probes"], 0)
+    lines = words(text(probes=probes, reason="nothing that can be moved here differs between good and bad"))
+    assert lines[:2] == ["Nothing that can be moved here differs.", ""]
+    assert words(text(probes=probes, reason="they are equal"))[1] == "they are equal"
+
+
+def test_a_number_is_told_with_its_medians_and_where_bad_begins() -> None:
+    symptom = {"id": "command.p99_ms", "status": "culprit", "good_failed": 0, "good_runs": 5, "bad_failed": 4}
+    numbers = {"good_median": 18.25, "bad_median": 203.0, "bad_above": 110.5, "bad_below": None}
+    lines = words(text(status="culprit", symptoms=[{**symptom, "bad_runs": 5, **numbers}]))
+    assert "command.p99_ms culprit 0 of 5 4 of 5" in lines
+    assert "command.p99_ms: median 18.25 in good, 203 in bad; bad above 110.5" in lines
+    assert not any("more often" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("status", "line"),
+    [
+        ("good-fails", "What it printed: .envbisect/one/probes/0001/"),
+        ("undecided", "What each run printed: .envbisect/one/probes/"),
+    ],
+)
+def test_a_run_that_failed_unexpectedly_names_its_logs(status: str, line: str) -> None:
+    assert words(text(status=status))[1] == line
+    assert line not in text(status=status, probes={**document()["probes"], "total": 0})
+
+
+def test_notes_that_were_said_before_are_not_said_again() -> None:
+    report = printed(lambda console: render(document(notes=["one", "two"]), console, said={"one"}))
+    assert "note: two" in report
+    assert "note: one" not in report
 
 
 @pytest.mark.parametrize("status", ["good-fails", "budget", "undecided", "interrupted", "a-status-of-a-newer-tool"])
@@ -115,6 +153,8 @@ def test_what_stayed_and_what_contradicts_is_said() -> None:
     lines = words(text(unmovable=[delta], contradictions=[{"below": {"env.A": "1"}}], notes=["the index has no dates"]))
     assert "not moved: host.driver 535.1 → 550.2, stays at 535.1: nobody moves it here" in lines
     assert 'contradiction: {"below": {"env.A": "1"}}' in lines
+    pair = {"fails": {"env.A": "1"}, "passes": {"env.A": "1", "env.B": "2"}}
+    assert "contradiction: fails with env.A=1, but passes with env.A=1 env.B=2" in words(text(contradictions=[pair]))
     assert "note: the index has no dates" in lines
 
 
@@ -145,6 +185,7 @@ def test_the_report_ends_with_the_commands_to_reproduce_it() -> None:
     assert text(status="culprit", culprits=[CULPRIT], reproduce=lines).splitlines()[-3:] == [
         "Reproduce with:",
         "  envbisect burnin good.toml   # passes",
-        "  envbisect burnin bad.toml   # fails",
+        "  envbisect burnin bad.toml   # fails in 10 of 10 runs",
     ]
+    assert text(reproduce=[{"command": "envbisect burnin a.toml", "expect": ""}]).endswith("burnin a.toml")
     assert "Reproduce" not in text(status="culprit", culprits=[CULPRIT])
