@@ -161,9 +161,7 @@ class Search:
         return batch
 
     def _may_retry(self, status: Status) -> bool:
-        if self._evidence.last_chance or not self._evidence.soft_holes():
-            return False
-        return status in (Status.SUSPECTS, Status.UNDECIDED)
+        return status in (Status.SUSPECTS, Status.UNDECIDED) and self._evidence.soft_holes()
 
     def _assess(self) -> Assessment:
         if self._assessment is None:

@@ -5,7 +5,8 @@ Three kinds of holes are kept apart:
 * *infeasible* points do not exist (requirements contradict each other): no evidence, never a hypothesis, skipped when a
   lower neighbour is looked for;
 * *unbuildable* points exist but cannot be made, told once by the executor;
-* *unresolved* points answered three times with something else than good or bad.
+* *unresolved* points answered three times with something else than good or bad, or hold what that is blamed on
+  (``silence``). When nothing else is left to ask they get a few last chances.
 
 The last two hide the truth: a boundary behind them gives suspects instead of a culprit.
 """
@@ -20,12 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from envbisect.search.lattice import Lattice
+from envbisect.search.silence import Silence, explain_silence
 from envbisect.search.words import Cause, Configuration, Outcome, below
 
 Floats = NDArray[np.float64]
 
 HOLE_AFTER: Final = 3  # unresolved answers of one configuration before it is left alone
 GIVE_UP_AFTER: Final = 6  # … and before it is not even asked when nothing else is left
+LAST_CHANCES: Final = 4  # unresolved answers altogether when nothing else is left
+WASTED: Final = 3  # repeats without an answer after which no silent configuration is repeated, unless one ever answered
+REPEAT: Final = 0.4  # chance that a first repeat answers
+BLAMED: Final = 0.3  # chance that a step answers that is blamed once
+SILENT_AFTER: Final = 2  # configurations whose silence makes a guess about others; one more in a small lattice
 DEAD_AFTER: Final = 2  # unbuildable configurations that blame the same step alone
 SMALL: Final = 64  # points of a lattice so small that every single one may be tried
 
@@ -62,7 +69,12 @@ class Evidence:
         self._blame = np.zeros(lattice.levels, dtype=np.int32)  # unbuildable configurations that leave only this step
         self._cache: tuple[NDArray[np.int32], Floats] | None = None
         self._feasible: dict[Configuration, bool] = {}
-        self.last_chance = False  # holes of unresolved answers may be asked again
+        self.last_chance = False  # holes of unresolved answers may be asked again, a few times
+        self._chances_left = LAST_CHANCES
+        self._silence: Silence | None = None
+        self._steps: tuple[bool, Floats] | None = None
+        self._wasted = 0  # repeats of a silent configuration that said nothing either
+        self._recovered = False  # a silent configuration answered later
 
     def tally(self, configuration: Configuration) -> Tally:
         """The counts of a configuration, zeros if it never ran."""
@@ -71,7 +83,8 @@ class Evidence:
     def tell(self, configuration: Configuration, outcome: Outcome, cause: Cause | None, count: int = 1) -> None:
         """Take ``count`` equal answers."""
         tally = self.tallies.setdefault(configuration, Tally())
-        self._cache = None
+        self._cache = self._silence = self._steps = None
+        self._learn_repeats(tally, outcome, cause, count)
         match outcome:
             case Outcome.GOOD:
                 tally.good += count
@@ -90,6 +103,18 @@ class Evidence:
             tally.unbuildable = False
             self._proven[self._levels_of(configuration)] = True
         self._assign_blame()
+
+    def _learn_repeats(self, tally: Tally, outcome: Outcome, cause: Cause | None, count: int) -> None:
+        """Whether asking a silent configuration again is worth it, and how many last chances are left."""
+        if outcome is Outcome.UNRESOLVED:
+            if not tally.told and cause is not Cause.UNBUILDABLE:
+                self._wasted += count if tally.unresolved else count - 1
+            if self.last_chance:
+                self._chances_left -= count
+                self.last_chance = self._chances_left > 0
+            return
+        self._recovered |= tally.unresolved > 0 and not tally.told
+        self.last_chance = False  # there is something new to go on with
 
     def mark_infeasible(self, configuration: Configuration) -> None:
         """The configuration does not exist: it is never asked (again) and is no evidence."""
@@ -116,6 +141,8 @@ class Evidence:
         special = self._special(configuration)
         if special is not None:
             return special
+        if not self.last_chance and self.silence().covers(configuration):
+            return 0.0
         return float(np.prod(self._step_chance()[self._levels_of(configuration)]))
 
     def any_doubt(self) -> bool:
@@ -126,14 +153,31 @@ class Evidence:
 
     def hidden(self) -> bool:
         """Whether a hole may hide the truth: something unbuildable or left unresolved."""
-        return any(self.hole(tally) for tally in self.tallies.values())
+        return any(self.hole(point) for point in self.tallies)
 
     def soft_holes(self) -> bool:
-        """Whether unresolved configurations were left alone that may be asked again when nothing else is left."""
+        """Whether configurations are left alone that may be asked (again) now that nothing else is left."""
+        if self.last_chance or self._chances_left <= 0:
+            return False
         return any(
-            not t.told and not t.unbuildable and HOLE_AFTER <= t.unresolved < GIVE_UP_AFTER
-            for t in self.tallies.values()
+            self._silent(tally) and tally.unresolved < GIVE_UP_AFTER and self.hole(point)
+            for point, tally in self.tallies.items()
         )
+
+    def silence(self) -> Silence:
+        """What the configurations without an answer are blamed on."""
+        if self._silence is None:
+            self._silence = explain_silence(
+                self.lattice,
+                [point for point, tally in self.tallies.items() if self._silent(tally)],
+                [point for point, tally in self.tallies.items() if tally.told],
+                SILENT_AFTER + (self.lattice.points <= SMALL),
+            )
+        return self._silence
+
+    @staticmethod
+    def _silent(tally: Tally) -> bool:
+        return bool(tally.unresolved) and not tally.told and not tally.unbuildable
 
     def move_chances(self, configuration: Configuration) -> Floats:
         """For every level (axis, step): the chance of the configuration with that axis moved to that step."""
@@ -150,6 +194,13 @@ class Evidence:
         else:
             without = np.zeros(lattice.dimensions)
         out = np.asarray(without[lattice.axis_of] * steps, dtype=np.float64)
+        if not self.last_chance:
+            for patch in self.silence().patches:
+                away = patch.outside(configuration)
+                for axis in away if away else range(lattice.dimensions):
+                    start = int(lattice.offset[axis])
+                    if len(away) < 2:
+                        out[start + patch.low[axis] : start + patch.high[axis] + 1] = 0.0
         points, chances = self._specials()
         if len(points):
             differs = points != np.asarray(configuration, dtype=np.int32)
@@ -175,20 +226,29 @@ class Evidence:
     def _levels_of(self, configuration: Configuration) -> NDArray[np.int64]:
         return np.asarray(self.lattice.offset + np.asarray(configuration, dtype=np.int64), dtype=np.int64)
 
-    def hole(self, tally: Tally) -> bool:
-        """Whether these runs say that the configuration cannot be tested (for now)."""
-        if tally.told:
+    def hole(self, configuration: Configuration) -> bool:
+        """Whether its own runs, and what they are blamed on, say that it cannot be tested (for now)."""
+        tally = self.tally(configuration)
+        if tally.told or not (tally.unresolved or tally.unbuildable):
             return False
-        return tally.unbuildable or tally.unresolved >= (GIVE_UP_AFTER if self.last_chance else HOLE_AFTER)
+        if tally.unbuildable or self.last_chance:
+            return tally.unbuildable or tally.unresolved >= GIVE_UP_AFTER
+        if tally.unresolved >= (HOLE_AFTER if self._recovered or self._wasted < WASTED else 1):
+            return True
+        silence = self.silence()
+        return bool(silence.dead[self._levels_of(configuration)].any()) or silence.covers(configuration)
 
     def _special(self, configuration: Configuration) -> float | None:
         tally = self.tallies.get(configuration)
         if tally is None:
             return None
-        if self.hole(tally):
+        if self.hole(configuration):
             return 0.0
         # An answer of its own says that the point can be tested, whatever its steps are suspected of.
-        return 1.0 if tally.told else 0.4**tally.unresolved if tally.unresolved else None
+        if tally.told:
+            return 1.0
+        wasted = 0 if self._recovered else self._wasted
+        return REPEAT**tally.unresolved * 2 / (2 + wasted) if tally.unresolved else None
 
     def _specials(self) -> tuple[NDArray[np.int32], Floats]:
         if self._cache is None:
@@ -212,7 +272,16 @@ class Evidence:
                     self._blame[unproven[0]] += 1
 
     def _step_chance(self) -> Floats:
-        chance = np.where(self._proven, 1.0, 0.3 ** np.minimum(self._blame, 8))
+        if self._steps is None or self._steps[0] is not self.last_chance:
+            self._steps = self.last_chance, self._judge_steps()
+        return self._steps[1]
+
+    def _judge_steps(self) -> Floats:
+        chance = np.where(self._proven, 1.0, BLAMED ** np.minimum(self._blame, 8))
         if self.lattice.points > SMALL:
             chance[(self._blame >= DEAD_AFTER) & ~self._proven] = 0.0
+        silence = self.silence()
+        chance *= BLAMED ** np.minimum(silence.blame, 8)
+        if not self.last_chance:
+            chance[silence.dead] = 0.0
         return chance

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from envbisect.search import Cause, Configuration, Outcome, Result, Search
 
@@ -22,6 +23,8 @@ class Truth:
     p: float = 1.0
     q: float = 0.0
     unbuildable: frozenset[Configuration] = frozenset()
+    silent: frozenset[Configuration] = frozenset()
+    cause: Cause = Cause.OTHER_FAILURE  # why the silent ones say nothing
     seed: int = 0
     generator: random.Random = field(init=False)
 
@@ -34,6 +37,8 @@ class Truth:
     def answer(self, point: Configuration) -> tuple[Outcome, Cause | None]:
         if point in self.unbuildable:
             return Outcome.UNRESOLVED, Cause.UNBUILDABLE
+        if point in self.silent:
+            return Outcome.UNRESOLVED, self.cause
         rate = self.p if self.fails(point) else self.q
         return (Outcome.BAD if self.generator.random() < rate else Outcome.GOOD), None
 
@@ -66,6 +71,20 @@ def random_point(sizes: Sequence[int], order: int, generator: random.Random) -> 
     for axis in generator.sample(range(len(sizes)), order):
         steps[axis] = generator.randint(1, sizes[axis])
     return tuple(steps)
+
+
+def smallest_set(sizes: Configuration, point: Configuration, holes: frozenset[Configuration]) -> set[Configuration]:
+    """All minimal points that answer every testable configuration like the true one."""
+    every = list(product(*(range(size + 1) for size in sizes)))
+    testable = [x for x in every if x not in holes]
+    return {h for h in every if any(h) and all(under(h, x) == under(point, x) for x in testable)}
+
+
+def slabs(sizes: Configuration, generator: random.Random, share: float) -> frozenset[Configuration]:
+    """Everything with one of some whole steps, never an end."""
+    dead = {(i, s) for i, m in enumerate(sizes) for s in range(1, m) if generator.random() < share}
+    every = product(*(range(size + 1) for size in sizes))
+    return frozenset(x for x in every if any((i, s) in dead for i, s in enumerate(x)))
 
 
 def antichain(points: Iterable[Configuration]) -> tuple[Configuration, ...]:

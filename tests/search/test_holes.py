@@ -8,21 +8,7 @@ from itertools import product
 import pytest
 
 from envbisect.search import Cause, Configuration, Outcome, Role, Search, Status
-from tests.search.simulated import Truth, random_point, search, under
-
-
-def _smallest_set(sizes: Configuration, point: Configuration, holes: frozenset[Configuration]) -> set[Configuration]:
-    """All minimal points that answer every testable configuration like the true one."""
-    every = list(product(*(range(size + 1) for size in sizes)))
-    testable = [x for x in every if x not in holes]
-    return {h for h in every if any(h) and all(under(h, x) == under(point, x) for x in testable)}
-
-
-def _slabs(sizes: Configuration, generator: random.Random, share: float) -> frozenset[Configuration]:
-    """Whole steps that cannot be built, never an end."""
-    dead = {(i, s) for i, m in enumerate(sizes) for s in range(1, m) if generator.random() < share}
-    every = product(*(range(size + 1) for size in sizes))
-    return frozenset(x for x in every if any((i, s) in dead for i, s in enumerate(x)))
+from tests.search.simulated import Truth, random_point, search, slabs, smallest_set, under
 
 
 @pytest.mark.parametrize("sizes", [(9,), (4, 1), (3, 3), (3, 2, 1), (4, 3, 1, 1)], ids=str)
@@ -30,9 +16,9 @@ def test_unbuildable_steps_leave_the_smallest_set_of_suspects(sizes: Configurati
     seen: set[Status] = set()
     for seed in range(12):
         generator = random.Random(seed)
-        holes = _slabs(sizes, generator, 0.4)
+        holes = slabs(sizes, generator, 0.4)
         point = random_point(sizes, generator.randint(1, min(2, len(sizes))), generator)
-        expected = _smallest_set(sizes, point, holes)
+        expected = smallest_set(sizes, point, holes)
         run = search(Truth(sizes, (point,), unbuildable=holes), Search(sizes))
         seen.add(run.result.status)
         assert len(run.asked) <= 40
@@ -52,7 +38,7 @@ def test_random_holes_leave_no_more_than_what_fits() -> None:
         holes = frozenset(x for x in every if generator.random() < 0.25)
         point = random_point(sizes, generator.randint(1, 2), generator)
         run = search(Truth(sizes, (point,), unbuildable=holes), Search(sizes))
-        expected = _smallest_set(sizes, point, holes)
+        expected = smallest_set(sizes, point, holes)
         found = {run.result.culprit} if run.result.culprit else set(run.result.suspects)
         assert found == expected
         assert len(run.asked) <= 24
