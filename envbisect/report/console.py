@@ -35,6 +35,14 @@ def console_for(stream: TextIO) -> Console:
     )
 
 
+def same_place(one: TextIO, other: TextIO) -> bool:
+    """True if both streams end in one place (a terminal, a pipe, a file): who reads one of them reads the other."""
+    try:
+        return os.path.samestat(os.fstat(one.fileno()), os.fstat(other.fileno()))
+    except (OSError, ValueError):  # a stream without a file, or a closed one
+        return False
+
+
 def rendered(render: Callable[[Console], None], stream: TextIO) -> str:
     """What ``render`` prints for ``stream``, as text: who writes it decides what a closed pipe means."""
     console = console_for(stream)

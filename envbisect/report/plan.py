@@ -68,9 +68,13 @@ def _expected(document: Json, console: Console) -> None:
     console.print(f"{count(len(document['axes']), 'axis', 'axes')}, {count(points, 'configuration')}")
     if document["axes"]:
         longest = duration(expected["hours_at_most"] * 3600)
-        console.print(f"Expected: {expected['endpoints']} runs of both ends, then about {expected['probes']:g} probes")
+        console.print(f"Expected: {expected['endpoints']} runs of both ends, then about {_probes(expected['probes'])}")
         console.print(f"          (if the test never disagrees with itself; at most {longest}, builds aside)")
         console.print(f"Held likely before the first probe: {_prior(document)}", style="dim")
+
+
+def _probes(number: float) -> str:
+    return f"{number:g} {'probe' if number == 1 else 'probes'}"
 
 
 def _prior(document: Json) -> str:

@@ -78,6 +78,11 @@ def test_what_stays_where_nobody_knows_is_as_the_machine_has_it() -> None:
     assert "not moved: host.driver 1 → 2, as this machine has it: nobody moves it" in lines(unmovable=[delta])
 
 
+def test_one_probe_is_one_probe() -> None:
+    told = lines(expected={"endpoints": 4, "probes": 1.0, "hours_at_most": 0.25})
+    assert "Expected: 4 runs of both ends, then about 1 probe" in told
+
+
 def test_equal_stacks_have_no_plan() -> None:
     told = lines(axes=[], configurations=1, prior={})
     assert told[0] == "Nothing differs that could be moved."
