@@ -86,6 +86,13 @@ def test_lint_names_what_no_runtime_moves(tmp_path: Path) -> None:
     assert "cannot be moved: host.driver = 535.161.08" in envbisect("lint", "host.toml", cwd=tmp_path).out
 
 
+def test_lint_of_a_freeze_says_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "old.txt").write_text("numpy==1.26.4\nsix==1.16.0\n")
+    ran = envbisect("lint", "old.txt", cwd=tmp_path)
+    assert ran.code == 2
+    assert ran.err.startswith("envbisect: lint takes manifests; old.txt is a pip freeze (")
+
+
 def test_lint_knows_the_checks(tmp_path: Path) -> None:
     (tmp_path / "check.toml").write_text('schema = 1\n[burnin]\nchecks = ["repeat.index_putt"]\n')
     told = envbisect("lint", "check.toml", "--json", cwd=tmp_path)

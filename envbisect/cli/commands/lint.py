@@ -10,6 +10,7 @@ import typer
 
 from envbisect.cli import options
 from envbisect.cli.reply import Reply
+from envbisect.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,6 +27,7 @@ def command(
     from envbisect.burnin.catalogue import validate
     from envbisect.manifest import load
 
+    _refuse_freeze(manifest)
     loaded = load(manifest)
     validate(loaded.burnin.checks)
     components = loaded.components()
@@ -39,6 +41,19 @@ def command(
         "unmovable": unmovable,
     }
     return Reply(document, lambda console: _render(str(manifest), len(components), unmovable, console))
+
+
+def _refuse_freeze(path: Path) -> None:
+    """A list of packages has nothing that could be checked without resolving it.
+
+    Raises:
+        UsageError: ``path`` is a freeze.
+    """
+    from envbisect.manifest.document import read_text
+    from envbisect.manifest.freeze import looks_like_freeze
+
+    if path.suffix != ".toml" and looks_like_freeze(read_text(path)):
+        raise UsageError(f"lint takes manifests; {path} is a pip freeze", "run, plan and diff take it as it is")
 
 
 def _unmovable(components: Mapping[str, Value]) -> list[dict[str, Value]]:

@@ -17,12 +17,30 @@ def command(
         float | None,
         typer.Option("--confidence", metavar="P", help="Ask for more than before.", show_default="as before"),
     ] = None,
+    max_probes: Annotated[
+        int | None,
+        typer.Option("--max-probes", metavar="N", help="Stop after N probes in all.", show_default="as before"),
+    ] = None,
+    max_hours: Annotated[
+        float | None,
+        typer.Option("--max-hours", metavar="H", help="Stop after H hours in all.", show_default="as before"),
+    ] = None,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Reply:
-    """Go on with the session in DIR; a finished one answers again at once."""
+    """Go on with the session in DIR; a finished one answers again at once.
+
+    More confidence or a larger budget continues a finished one: what was observed counts, and is not run again.
+    """
+    from envbisect.cli.located import located
     from envbisect.cli.sessions import watched
     from envbisect.session.api import resume
 
     invocation: Invocation = context.obj
-    return watched(invocation, lambda subscriber: resume(folder, confidence=confidence, on_event=subscriber))
+    return watched(
+        invocation,
+        lambda subscriber: located(
+            resume(folder, confidence=confidence, max_probes=max_probes, max_hours=max_hours, on_event=subscriber),
+            folder,
+        ),
+    )
