@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Annotated, Final
 
 import typer
 
@@ -21,8 +21,27 @@ EPILOG: Final = (
 app = typer.Typer(name="envbisect", add_completion=True, epilog=EPILOG, pretty_exceptions_enable=False)
 
 
+def _tell_version(context: typer.Context, asked: bool) -> None:
+    """Print the version, as a document if ``--json`` stands anywhere."""
+    if not asked:
+        return
+    from envbisect import __version__
+    from envbisect.cli.reply import encode
+
+    as_json = context.obj is not None and context.obj.json
+    typer.echo(encode({"schema": 1, "version": __version__}) if as_json else f"envbisect {__version__}\n", nl=False)
+    raise typer.Exit
+
+
 @app.callback()
-def envbisect() -> None:
+def envbisect(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_tell_version)
+    ] = False,
+    # Read by main wherever they stand; hidden here because every command lists them.
+    json: Annotated[bool, typer.Option("--json", hidden=True)] = False,
+    debug: Annotated[bool, typer.Option("--debug", hidden=True)] = False,
+) -> None:
     """Find the minimal combination of stack changes that broke determinism or latency."""
 
 

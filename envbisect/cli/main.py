@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import signal
 import sys
+from contextlib import nullcontext, redirect_stdout
 from io import TextIOWrapper
 from types import FrameType
 
@@ -65,12 +67,19 @@ def _dispatch(invocation: Invocation, words: list[str]) -> Reply | int:
             raise UsageError(f"`{words[0]}` takes no test after `--`", f"see `{PROGRAM} {words[0]} --help`")
         if not invocation.test:
             raise UsageError("no test follows `--`", f"write for example `{PROGRAM} run GOOD BAD -- python test.py`")
+    as_document = invocation.json and "--help" in words
+    shown = io.StringIO()
     try:
-        answer = typer.main.get_command(app).main(args=words, prog_name=PROGRAM, standalone_mode=False, obj=invocation)
+        with redirect_stdout(shown) if as_document else nullcontext():
+            answer = typer.main.get_command(app).main(
+                args=words, prog_name=PROGRAM, standalone_mode=False, obj=invocation
+            )
     except typer.TyperException as error:
         raise _from_typer(error, words, command_names()) from error
     except typer.Abort as error:
         raise KeyboardInterrupt from error
+    if as_document:
+        return Reply({"schema": 1, "help": shown.getvalue()}, lambda console: console.print(shown.getvalue()))
     return answer if isinstance(answer, Reply | int) else ExitCode.DONE
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from envbisect import __version__
 from tests.cli.console_script import envbisect
 
 
@@ -98,3 +99,24 @@ def test_lint_knows_the_checks(tmp_path: Path) -> None:
     told = envbisect("lint", "check.toml", "--json", cwd=tmp_path)
     assert told.code == 2
     assert "repeat.index_put" in told.document["error"]["hint"]
+
+
+def test_the_version_is_one_line_or_one_document(tmp_path: Path) -> None:
+    plain = envbisect("--version", cwd=tmp_path)
+    assert (plain.code, plain.out, plain.err) == (0, f"envbisect {__version__}\n", "")
+    for words in (("--version", "--json"), ("--json", "--version")):
+        told = envbisect(*words, cwd=tmp_path)
+        assert (told.code, told.document) == (0, {"schema": 1, "version": __version__})
+
+
+def test_json_may_stand_before_the_command(tmp_path: Path) -> None:
+    sound = write(tmp_path, "sound.toml", '[env]\nA = "1"\n')
+    assert envbisect("--json", "lint", sound, cwd=tmp_path).document["components"] == {"env.A": "1"}
+
+
+def test_help_with_json_is_a_document_too(tmp_path: Path) -> None:
+    for words in (("run", "--help", "--json"), ("--json", "run", "--help")):
+        told = envbisect(*words, cwd=tmp_path)
+        assert told.code == 0
+        assert "--max-probes" in told.document["help"]
+    assert "--max-probes" in envbisect("run", "--help", cwd=tmp_path).out
