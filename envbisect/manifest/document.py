@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import stat
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,7 @@ class Document:
     path: Path
     tree: dict[str, object]
     lines: dict[TreePath, int]
+    text: str
 
     @property
     def folder(self) -> Path:
@@ -61,6 +63,8 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise _unreadable(path, error) from error
     if stat.S_ISDIR(status.st_mode):
+        if path == Path():  # an empty word on the command line is the current folder to pathlib
+            raise _refused(path, "no file is named: this is the current folder", "name a manifest")
         raise _refused(path, "is a folder, not a file", "name the manifest in it")
     if not stat.S_ISREG(status.st_mode):
         raise _refused(path, "is no regular file", "write it to a file first")
@@ -99,9 +103,10 @@ def parse_document(path: Path, text: str) -> Document:
     except ValueError as error:  # from int(), which refuses thousands of digits
         raise _refused(path, "has a number with too many digits", _SMALL) from error
     _check_shape(path, tree)
-    return Document(path, tree, key_lines(text))
+    return Document(path, tree, key_lines(text), text)
 
 
+_NO_PATH: Final = frozenset({errno.ELOOP, errno.ENAMETOOLONG})
 _SHALLOW: Final = "no manifest needs that; is it the right file?"
 _SMALL: Final = "TOML's integers have 64 bits"
 
@@ -137,7 +142,8 @@ def _check_shape(path: Path, tree: object) -> None:
 
 
 def _unreadable(path: Path, error: OSError) -> ManifestError:
-    hint = "check the path" if isinstance(error, FileNotFoundError | NotADirectoryError) else "check its permissions"
+    wrong_path = isinstance(error, FileNotFoundError | NotADirectoryError) or error.errno in _NO_PATH
+    hint = "check the path" if wrong_path else "check its permissions"
     reason = (error.strerror or str(error)).lower()
     return refusal(Place(str(path)).fault(f"cannot be read: {reason}"), hint)
 

@@ -38,6 +38,20 @@ def load(path: Path, *, burnin_file: Path | None = None) -> Manifest:
     return load_text(path, read_text(path), burnin_file=burnin_file)
 
 
+def load_burnin(path: Path) -> Burnin:
+    """The test that a manifest describes in place of another's: its ``[burnin]``, or that of what it extends.
+
+    Raises:
+        ManifestError: the file has faults, or no ``[burnin]``: the default test in its place would surprise.
+    """
+    document = read_document(path)
+    burnin = load_text(path, document.text).burnin
+    if not any("burnin" in layer.tree for layer in _chain(document, [])):
+        fault = Place(str(path)).fault("has no [burnin] table", key="burnin", expected="a table that describes a test")
+        raise summary(path, [fault])
+    return burnin
+
+
 def load_text(path: Path, text: str, *, burnin_file: Path | None = None) -> Manifest:
     """As ``load``, of a text that has been read before; ``path`` is where it stands. Raises ManifestError."""
     faults: list[Fault] = []
@@ -47,7 +61,7 @@ def load_text(path: Path, text: str, *, burnin_file: Path | None = None) -> Mani
     faults += _contradictions(merged.entries)
     if burnin_file is not None:
         try:
-            burnin = load(burnin_file).burnin
+            burnin = load_burnin(burnin_file)
         except ManifestError as error:
             faults += error.faults
     if faults or burnin is None:

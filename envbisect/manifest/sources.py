@@ -16,7 +16,7 @@ from envbisect.manifest.document import Place, read_text
 from envbisect.manifest.findings import faults_of
 from envbisect.manifest.freeze import looks_like_freeze, read_freeze
 from envbisect.manifest.model import Manifest
-from envbisect.manifest.reader import load, load_text, summary
+from envbisect.manifest.reader import load_burnin, load_text, summary
 
 _CAPTURED: Final = ("live", "ssh:", "image:")
 _INSTEAD: Final = "give a manifest (TOML) or the output of `pip freeze`"
@@ -42,8 +42,10 @@ def load_any(
 
     Raises:
         ManifestError: the file has faults.
-        UsageError: this kind of source cannot be read yet.
+        UsageError: nothing is named, or this kind of source cannot be read yet.
     """
+    if not source.strip():
+        raise UsageError("no file is named: an empty word stands for a stack", _INSTEAD)
     if source.startswith(_CAPTURED[1:]) or source == _CAPTURED[0]:
         kind = "this machine" if source == _CAPTURED[0] else source
         raise UsageError(f"cannot read {kind} yet: capturing a running system is not part of this version", _INSTEAD)
@@ -56,7 +58,7 @@ def _read(path: Path, python: str | None, burnin_file: Path | None) -> Manifest:
     is_toml = path.suffix == ".toml"
     if not is_toml and looks_like_freeze(text):
         manifest = read_freeze(path, python=python, text=text)
-        return dataclasses.replace(manifest, burnin=load(burnin_file).burnin) if burnin_file else manifest
+        return dataclasses.replace(manifest, burnin=load_burnin(burnin_file)) if burnin_file else manifest
     kind = _refused_kind(text, is_toml)
     if kind:
         raise UsageError(f"cannot read {path} yet: it is {kind}", _INSTEAD)

@@ -103,3 +103,29 @@ def test_a_patch_outside_the_folder_is_refused(tmp_path: Path, target: str) -> N
 
     with pytest.raises(ManifestError, match="leaves the folder"):
         load(path)
+
+
+@pytest.mark.parametrize("name", ["loop.toml", "loop.toml/m.toml"])
+def test_a_link_to_itself_is_a_fault_of_the_path(tmp_path: Path, name: str) -> None:
+    (tmp_path / "loop.toml").symlink_to("loop.toml")
+
+    with pytest.raises(ManifestError, match="too many levels of symbolic links") as raised:
+        load(tmp_path / name)
+
+    assert raised.value.hint == "check the path"
+
+
+def test_no_name_is_not_read_as_the_current_folder() -> None:
+    with pytest.raises(ManifestError, match="no file is named"):
+        load(Path())
+
+
+def test_paths_inside_a_link_to_itself_are_faults(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    path = tmp_path / "m.toml"
+    path.write_text('schema = 1\nextends = "loop/base.toml"\n[code]\nrepo = "loop/here"\ndirty_patch = "loop/p"\n')
+
+    with pytest.raises(ManifestError) as raised:
+        load(path)
+
+    assert {fault.key for fault in raised.value.faults} >= {"extends", "code.repo"}

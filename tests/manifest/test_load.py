@@ -360,3 +360,16 @@ def test_the_test_survives_a_round_trip_through_json(read: Read) -> None:
     ).burnin
 
     assert Burnin.model_validate(json.loads(burnin.model_dump_json())) == burnin
+
+
+def test_a_burnin_file_without_its_table_is_refused(write: Callable[..., Path]) -> None:
+    with pytest.raises(ManifestError, match=r"plain\.toml: has no \[burnin\] table") as raised:
+        load(write(), burnin_file=write("", "plain.toml"))
+
+    assert [fault.key for fault in raised.value.faults] == ["burnin"]
+
+
+def test_a_burnin_file_may_have_its_table_from_what_it_extends(write: Callable[..., Path]) -> None:
+    write('[burnin]\ncommand = ["true"]\n', "base.toml")
+
+    assert load(write(), burnin_file=write('extends = "base.toml"\n', "test.toml")).burnin.command == ("true",)

@@ -91,3 +91,17 @@ def test_the_burnin_file_holds_for_a_freeze_too(tmp_path: Path) -> None:
 
     assert manifest.burnin.command == ("true",)
     assert manifest.python.version == "3.11"
+
+
+@pytest.mark.parametrize("source", ["", " "])
+def test_an_empty_word_is_no_folder(source: str) -> None:
+    with pytest.raises(UsageError, match="no file is named"):
+        load_any(source)
+
+
+def test_the_burnin_file_of_a_freeze_needs_its_table_too(tmp_path: Path) -> None:
+    (tmp_path / "f.txt").write_text("six==1.16.0\n")
+    (tmp_path / "plain.toml").write_text("schema = 1\n")
+
+    with pytest.raises(ManifestError, match=r"plain\.toml: has no \[burnin\] table"):
+        load_any(str(tmp_path / "f.txt"), burnin_file=tmp_path / "plain.toml", python="3.11")
