@@ -23,6 +23,31 @@ def passed(document: Mapping[str, Any]) -> bool:
     return bool(document["complete"]) and "pass" in statuses and FAILED.isdisjoint(statuses)
 
 
+def held_to(document: Mapping[str, Any], limits: Mapping[str, float]) -> Mapping[str, Any]:
+    """The document with every check failed that passed by itself and reports a number above its limit.
+
+    ``limits`` are by the metric's name (``[burnin.metrics.NAME] max``).
+    """
+    return {**document, "checks": [_held(check, limits) for check in document["checks"]]} if limits else document
+
+
+def _held(check: Mapping[str, Any], limits: Mapping[str, float]) -> Mapping[str, Any]:
+    metrics = check.get("metrics", {})
+    beyond = [name for name, limit in limits.items() if name in metrics and metrics[name] > limit]
+    if check["status"] != "pass" or not beyond:
+        return check
+    detail = ", ".join(f"{name} {metrics[name]:g} is above its max {limits[name]:g}" for name in beyond)
+    failure: dict[str, Any] = {
+        "kind": "value",
+        "type": None,
+        "frames": [],
+        "message": f"{beyond[0]} is above its max",
+        "text": detail,
+    }
+    failure |= {"exit_code": None, "signal": None, "rank": None, "pattern": None}
+    return {**check, "status": "fail", "detail": detail, "failure": failure}
+
+
 def render(document: Mapping[str, Any], console: Console) -> None:
     """Print every check, the output of those that failed, and what the burn-in itself could not do."""
     from rich.text import Text
@@ -49,8 +74,11 @@ def render(document: Mapping[str, Any], console: Console) -> None:
 
 
 def _finding(check: Mapping[str, Any]) -> str:
-    metrics = [f"{name} {value:g}" for name, value in check.get("metrics", {}).items()]
-    return "; ".join(filter(None, (one_line(check.get("detail", "")), ", ".join(metrics))))
+    """What a check found, and its numbers unless it told them itself."""
+    detail = one_line(check.get("detail", ""))
+    numbers = [f"{name} {value:g}" for name, value in check.get("metrics", {}).items()]
+    more = [] if all(number in detail for number in numbers) else numbers
+    return "; ".join(filter(None, (detail, ", ".join(more))))
 
 
 def _output(check: Mapping[str, Any], console: Console) -> None:

@@ -96,7 +96,7 @@ def test_the_report_for_people_ends_with_commands_that_work(finished: Ran, case:
     commands = [line.strip() for line in block.splitlines() if line.strip()]
     assert len(commands) == 2
     codes = [reproduced(command, case) for command in commands]
-    assert codes == [1 if command.endswith("# fails") else 0 for command in commands]
+    assert codes == ["# fails" in command for command in commands]
     assert sorted(codes) == [0, 1]
 
 
@@ -134,6 +134,11 @@ def test_a_spent_budget_is_said_and_can_be_gone_on_from(tmp_path: Path) -> None:
     ran = envbisect("run", "good.toml", "bad.toml", "--session", "s", "--max-probes", "5", "--json", cwd=case)
     assert (ran.code, ran.document["status"]) == (1, "budget")
     assert ran.document["probes"]["total"] <= 5
+    again = envbisect("resume", "s", "--json", cwd=case)
+    assert (again.code, again.document) == (1, ran.document)
+    more = envbisect("resume", "s", "--max-probes", "100", "--json", cwd=case)
+    assert (more.code, more.document["status"]) == (0, "culprit"), more.err
+    assert changes(more.document)["env.LEVEL"] == ("0", "2", "3", "4")
 
 
 def test_plan_says_what_a_run_would_do_and_runs_nothing(case: Path, tmp_path: Path) -> None:
@@ -153,6 +158,34 @@ def test_burnin_runs_one_stack_once(case: Path) -> None:
     failed = envbisect("burnin", "bad.toml", "--json", cwd=case)
     assert failed.code == 1
     assert failed.document["schema"] == 1
+
+
+def test_burnin_fails_a_number_above_its_max(tmp_path: Path) -> None:
+    (tmp_path / "t.py").write_text("print('{\"p99_ms\": 25.4}')\n")
+    for name, limit in (("tight", 20), ("wide", 30)):
+        (tmp_path / f"{name}.toml").write_text(
+            f'schema = 1\n[burnin]\ncommand = ["python", "t.py"]\n[burnin.metrics.p99_ms]\nmax = {limit}.0\n'
+        )
+    assert envbisect("burnin", "wide.toml", cwd=tmp_path).code == 0
+    ran = envbisect("burnin", "tight.toml", cwd=tmp_path)
+    assert ran.code == 1
+    assert "p99_ms 25.4 is above its max 20" in ran.out
+    assert "1 check, 1 failed" in ran.out
+    by_file = envbisect("burnin", "wide.toml", "--burnin", "tight.toml", "--json", cwd=tmp_path)
+    assert (by_file.code, by_file.document["checks"][0]["status"]) == (1, "fail")
+
+
+def test_burnin_runs_both_sides_of_the_boundary(finished: Ran, case: Path) -> None:
+    assert finished.code == 0
+    assert [envbisect("burnin", "s", "--at", at, cwd=case).code for at in ("neighbour", "culprit")] == [0, 1]
+    for words in (("--checks", "repeat"), ("--", "true")):
+        refused = envbisect("burnin", "s", "--at", "culprit", *words, cwd=case)
+        assert refused.code == 2
+        assert "--at runs what the session ran" in refused.err
+    nowhere = envbisect("burnin", "s", "--at", "middle", cwd=case)
+    assert (nowhere.code, "--at middle" in nowhere.err) == (2, True)
+    no_session = envbisect("burnin", "good.toml", "--at", "culprit", cwd=case)
+    assert (no_session.code, "good.toml holds none" in no_session.err) == (2, True)
 
 
 def test_a_missing_manifest_is_one_line_also_with_progress(case: Path) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from envbisect.report.burnin import passed, render
+from envbisect.burnin.result import parse_result
+from envbisect.report.burnin import held_to, passed, render
 from tests.report.printing import printed
 
 
@@ -57,6 +58,26 @@ def test_a_failure_shows_the_end_of_its_output() -> None:
     assert "flag: torch 1.8 has no such flag" in lines
     assert "  |     raise" in text.splitlines()
     assert lines[-1] == "2 checks, 1 failed (Python 3.11.2, torch 2.13.0+cpu, 3.2 s)"
+
+
+def test_a_number_above_its_limit_fails_its_check() -> None:
+    document = result("pass", "pass", "cannot-tell")
+    for check, value in zip(document["checks"], (20.0, 20.5, 30.0), strict=True):
+        check |= {"detail": f"p99_ms {value:g}", "metrics": {"p99_ms": value}}
+    held = held_to(document, {"p99_ms": 20.0, "other": 1.0})
+    assert [check["status"] for check in held["checks"]] == ["pass", "fail", "cannot-tell"]
+    assert held["checks"][1]["detail"] == "p99_ms 20.5 is above its max 20"
+    assert (passed(document), passed(held)) == (True, False)
+    assert parse_result({**held, "kind": "burnin-result", "probe": 1}).checks[1].failure is not None
+    assert held_to(document, {}) == document
+
+
+def test_numbers_that_the_detail_tells_are_not_told_again() -> None:
+    document = result("pass")
+    document["checks"][0] |= {"detail": "p99_ms 25.4, loss 2", "metrics": {"p99_ms": 25.4, "loss": 2.0}}
+    text = printed(lambda console: render(document, console))
+    assert text.splitlines()[1].split()[-4:] == ["p99_ms", "25.4,", "loss", "2"]
+    assert text.count("p99_ms") == 1
 
 
 def test_a_burnin_that_died_says_where() -> None:
