@@ -83,3 +83,26 @@ def test_an_encoding_without_arrows_prints_all_the_same(pair: Path) -> None:
     assert r"\u2192" in text.out
     told = envbisect("diff", "good.toml", "bad.toml", "--json", cwd=pair, environ=environ)
     assert told.document["deltas"][0] == {"key": "env.A", "a": "été", "b": "→"}
+
+
+@pytest.fixture
+def noted(tmp_path: Path) -> Path:
+    """A pair whose run has a note: which runtime was chosen, and why."""
+    test = "import os, sys; sys.exit(os.environ['A'] == '2')"
+    for name, value in (("good", "1"), ("bad", "2")):
+        (tmp_path / f"{name}.toml").write_text(
+            f'schema = 1\n[env]\nA = "{value}"\n[burnin]\ncommand = ["python", "-c", "{test}"]\n'
+        )
+    return tmp_path
+
+
+def test_a_note_is_told_once_where_both_streams_end_in_one_place(noted: Path) -> None:
+    run = ["run", "good.toml", "bad.toml"]
+    together = on_terminal(*run, cwd=noted, NO_COLOR="1", TERM="dumb")
+    assert together.count("note: local:") == 1
+    piped = subprocess.run(
+        [SCRIPT, *run], cwd=noted, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True
+    )
+    assert piped.stdout.count("note: local:") == 1
+    apart = envbisect(*run, cwd=noted)
+    assert (apart.out.count("note: local:"), apart.err.count("note: local:")) == (1, 1)
