@@ -76,7 +76,8 @@ def test_a_program_that_is_not_there_ends_like_in_a_shell(run: Run) -> None:
     check = run(command=["no-such-program-anywhere"], environ={"PATH": "/usr/bin:/bin"}).only()
     assert check.failure is not None
     assert check.failure.exit_code == 127
-    assert check.detail == "no-such-program-anywhere: not found in PATH of the test: /usr/bin:/bin"
+    assert check.detail == f"no-such-program-anywhere: not found in PATH of the environment of {sys.executable}"
+    assert check.output_tail == "PATH=/usr/bin:/bin"
 
 
 @pytest.mark.parametrize(

@@ -229,7 +229,9 @@ class _Test:
 
 def _never_began(end: NotStarted) -> CheckResult:
     failure = make_failure(FailureKind.EXIT, "could not be started", exit_code=end.exit_code)
-    return make_result("command", Status.FAIL, first_line(end.reason), failure=failure)
+    result = make_result("command", Status.FAIL, first_line(end.reason), failure=failure)
+    result["output_tail"] = end.shown
+    return result
 
 
 def numbers(values: Dict[str, float], first: Sequence[str]) -> str:
