@@ -16,7 +16,7 @@ INTRODUCTION = """\
 
 Every command takes `--json`: exactly one JSON document on stdout, everything else on stderr. Every error is one line on
 stderr and, with `--json`, a document too; what the exit codes mean stands in [exit-codes.md](exit-codes.md).
-Colours and live progress appear on a terminal only; `NO_COLOR` is honoured.
+Colours and live progress appear on a terminal only; `NO_COLOR` is honoured. `envbisect --version` prints the version.
 """
 SHARED = frozenset({"json", "debug"})
 
