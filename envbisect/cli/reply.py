@@ -29,6 +29,15 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """All that a command says to the outside: the exit code, the text for stdout, and whole lines for stderr."""
+
+    exit_code: int
+    out: str = ""
+    err: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Invocation:
     """What the command line says to every command, wherever it stands: ``--json``, ``--debug`` and what follows ``--``.
 

@@ -39,12 +39,12 @@ def settle() -> bool:
         _point_at_null(fd)
     if STDOUT in missing or sys.stdout is None:
         sys.stdout = io.TextIOWrapper(io.FileIO(os.devnull, "w"))
-    if STDERR in missing or sys.stderr is None:
-        sys.stderr = io.TextIOWrapper(io.FileIO(os.devnull, "w"))
     # A name or a message may hold what the terminal's encoding cannot say; the answer must come out all the same.
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
-    if type(sys.stderr) is io.TextIOWrapper:  # no other: whoever put it there wants to see what is written
+    if STDERR in missing or sys.stderr is None:
+        sys.stderr = io.TextIOWrapper(io.FileIO(os.devnull, "w"), errors="backslashreplace")
+    elif type(sys.stderr) is io.TextIOWrapper:  # no other: whoever put it there wants to see what is written
         sys.stderr = Forgiving(
             sys.stderr.buffer, encoding=sys.stderr.encoding, errors="backslashreplace", line_buffering=True
         )
@@ -69,3 +69,4 @@ def _point_at_null(fd: int) -> None:
     if null != fd:
         os.dup2(null, fd)
         os.close(null)
+    os.set_inheritable(fd, True)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.console_script import SCRIPT, envbisect
+from tests.cli.test_run import write_case
 
 ESCAPE = "\x1b["
 GOOD = 'schema = 1\nname = "good"\n[env]\nA = "été"\n'
@@ -106,3 +109,83 @@ def test_a_note_is_told_once_where_both_streams_end_in_one_place(noted: Path) ->
     assert piped.stdout.count("note: local:") == 1
     apart = envbisect(*run, cwd=noted)
     assert (apart.out.count("note: local:"), apart.err.count("note: local:")) == (1, 1)
+
+
+def shell(words: str, redirection: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run by a shell, which can close a descriptor."""
+    return subprocess.run(
+        ["sh", "-c", f'exec "$0" {words} {redirection}', SCRIPT], cwd=cwd, capture_output=True, text=True, check=False
+    )
+
+
+FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this machine")
+
+
+@pytest.mark.parametrize(
+    "redirection", [pytest.param(">&-", id="closed"), pytest.param(">/dev/full", id="full", marks=FULL)]
+)
+@pytest.mark.parametrize("words", ["diff good.toml bad.toml", "diff good.toml bad.toml --json"])
+def test_an_answer_that_cannot_be_written_is_one_line_and_exit_3(words: str, redirection: str, pair: Path) -> None:
+    done = shell(words, redirection, pair)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith("envbisect: ")
+    assert done.stderr.count("\n") == 1
+    assert "stdout" in done.stderr
+
+
+@FULL
+def test_a_failure_keeps_its_exit_code_where_its_document_cannot_be_written(pair: Path) -> None:
+    done = shell("lint missing.toml --json", ">/dev/full", pair)
+    assert done.returncode == 2
+    assert done.stderr.startswith("envbisect: missing.toml: cannot be read")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "redirection", [pytest.param("2>&-", id="closed"), pytest.param("2>/dev/full", id="full", marks=FULL)]
+)
+def test_without_a_stderr_everything_but_the_progress_is_there(redirection: str, tmp_path: Path) -> None:
+    write_case(tmp_path)
+    as_document = shell("run good.toml bad.toml --session s --json", redirection, tmp_path)
+    assert as_document.returncode == 0
+    assert json.loads(as_document.stdout)["status"] == "culprit"
+    assert (tmp_path / "s" / "journal.jsonl").read_bytes().startswith(b"{")
+    for_people = shell("run good.toml bad.toml --session t", redirection, tmp_path)
+    assert for_people.returncode == 0
+    assert "env." in for_people.stdout
+    failed = shell("lint missing.toml --json", redirection, tmp_path)
+    assert failed.returncode == 2
+    assert "error" in json.loads(failed.stdout)
+
+
+def test_nothing_that_is_opened_takes_the_place_of_a_closed_stream(tmp_path: Path) -> None:
+    code = "import os; from envbisect.cli import streams; streams.settle(); print(os.open('/etc/hostname', 0))"
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$0" -c "$1" <&- 2>&-', sys.executable, code], capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) > 2
+
+
+def test_help_for_a_reader_that_leaves_is_no_answer(pair: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([SCRIPT, "--help"], cwd=pair, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_exit_code_is_the_answers_also_when_the_reader_left(tmp_path: Path) -> None:
+    write_case(tmp_path)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [SCRIPT, "run", "good.toml", "good.toml"],
+        cwd=tmp_path,
+        stdout=writer,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        check=False,
+    )
+    os.close(writer)
+    assert done.returncode == 1
