@@ -157,8 +157,8 @@ class Campaign:
                 continue
             passes, runs = _capped(*known)
             for outcome, count in ((Outcome.GOOD, passes), (Outcome.BAD, runs - passes)):
-                for _ in range(count):
-                    search.tell(point, outcome)
+                if count:
+                    search.tell(point, outcome, count=count)
         for entry in self.history.lattice():
             tell(search, goal, entry)
         return search

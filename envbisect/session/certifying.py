@@ -16,11 +16,11 @@ from typing import Final
 from envbisect.search import Search
 from envbisect.session.ask import Ask, Purpose, Reply
 from envbisect.session.boundary import Boundary
-from envbisect.session.goal import Goal, tell
+from envbisect.session.goal import DETERMINISTIC, Goal, tell
 from envbisect.session.history import Counts, History
 from envbisect.space.model import Configuration
 
-STEADY_P: Final = 0.6
+STEADY_P: Final = DETERMINISTIC
 """Prior that a failing configuration always fails."""
 
 STEADY_Q: Final = 0.8

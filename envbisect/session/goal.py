@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from envbisect.manifest.stack import Value
 from envbisect.search import Costs, Search
@@ -12,6 +13,9 @@ from envbisect.session.ask import NotBuilt, NotFeasible, Ran
 from envbisect.session.history import Entry, History
 from envbisect.session.oracle import Symptom
 from envbisect.space.model import Axis, Configuration
+
+DETERMINISTIC: Final = 0.6
+"""Prior that a test of a run is deterministic. Two runs of each end have shown most of what flakes."""
 
 
 def everywhere(_: Configuration) -> bool:
@@ -62,6 +66,7 @@ class Goal:
             sizes=[self.top[i] for i in self.moving],
             confidence=self.confidence,
             seed=self.seed,
+            deterministic=DETERMINISTIC,
             infeasible=lambda point: not self.feasible(self.lift(point)),
             costs=_costs(self, entries),
         )

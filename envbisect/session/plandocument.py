@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from envbisect.search import Search
 from envbisect.session.endpoints import FEWEST
+from envbisect.session.goal import DETERMINISTIC
 from envbisect.session.preparation import Prepared
 from envbisect.space import overview
 
@@ -52,7 +53,12 @@ def _expectation(prepared: Prepared) -> dict[str, Any]:
     sizes = prepared.space.sizes
     if not sizes:
         return {"expected": {"endpoints": 0, "probes": 0.0, "hours_at_most": 0.0}, "prior": {}}
-    search = Search(sizes=sizes, confidence=prepared.options.confidence, seed=prepared.options.seed)
+    search = Search(
+        sizes=sizes,
+        confidence=prepared.options.confidence,
+        seed=prepared.options.seed,
+        deterministic=DETERMINISTIC,
+    )
     probes = search.expected_probes()
     endpoints = 2 * FEWEST
     hours = (probes + endpoints) * prepared.test.deadline_s / 3600
