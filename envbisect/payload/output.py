@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import selectors
 import signal
 import subprocess
@@ -15,6 +16,7 @@ LOG_BYTES = 8 * 1024 * 1024
 TAIL_BYTES = 8192
 TAIL_LINES = 30
 _LINE_BYTES = 65536
+_LAUNCHER = re.compile(r"^[EW]\d{4} .*\btorch/distributed/elastic/multiprocessing/api\.py", re.MULTILINE)
 _GRACE_S = 2.0
 _DRAIN_S = 0.5
 
@@ -85,6 +87,17 @@ class Log:
     def tail(self) -> str:
         """The last lines of both streams together."""
         return "\n".join(self._tail.decode("utf-8", "replace").splitlines()[-TAIL_LINES:])
+
+
+def tail_before_launcher(path: str) -> str:
+    """The last lines of a log up to where torchrun begins to tell that a rank has failed; empty if it does not.
+
+    What it tells after that fills the tail by itself, and the rank's own last words stand before it.
+    """
+    with open(path, encoding="utf-8", errors="replace") as stream:
+        text = stream.read(LOG_BYTES)
+    launcher = _LAUNCHER.search(text)
+    return "\n".join(text[: launcher.start()].splitlines()[-TAIL_LINES:]) if launcher else ""
 
 
 class Watch:

@@ -53,7 +53,8 @@ def _start(launcher: str, run: Run, script: Script, what: str, **request: object
 def test_the_failure_of_a_rank_is_not_the_launchers(
     run: Run, script: Script, launcher: str, what: str, end: tuple[FailureKind, str | None, str | None]
 ) -> None:
-    check = _start(launcher, run, script, what).only()
+    ran = _start(launcher, run, script, what)
+    check = ran.only()
     assert check.status is CheckStatus.FAIL
     assert check.failure is not None
     assert (check.failure.kind, check.failure.signal, check.failure.type) == end
@@ -69,6 +70,9 @@ def test_the_failure_of_a_rank_is_not_the_launchers(
         }[what]
     )
     assert {rank.rank for rank in check.ranks} == {0, 1}
+    assert "ChildFailedError" not in check.output_tail
+    assert "ChildFailedError" in (ran.folder / "command.log").read_text()
+    assert ("KeyError: 1" in check.output_tail) == (what == "exception")
 
 
 @needs_torch

@@ -16,7 +16,7 @@ from typing import Any, Dict, List, Optional, Sequence, Set, Tuple
 from ..document import CheckResult, FailureKind, FaultKind, ResultWriter, Status, make_failure, make_result
 from ..failure import first_line
 from ..metrics import collect
-from ..output import Ended, Watch
+from ..output import Ended, Watch, tail_before_launcher
 from ..primary import CANNOT_TELL, detail_of, primary_failure, ranks_of, still_running
 from ..rank import PLAN
 from ..start import NotStarted, not_started
@@ -120,6 +120,8 @@ class _Test:
         result = self._judge(ended, processes, wrapped)
         result["rounds"] = 1
         result["output_tail"] = ended.tail
+        if result["failure"] is not None and result["failure"]["rank"] is not None:
+            result["output_tail"] = tail_before_launcher(os.path.join(self._writer.folder, LOG)) or ended.tail
         result["log"] = LOG
         lines: List[Tuple[Optional[int], str]] = [(rank["rank"], rank.get("last_line", "")) for rank in wrapped]
         reported = collect(self._metrics, lines or [(None, ended.last_line)], self._aggregates())
