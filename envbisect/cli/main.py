@@ -160,8 +160,7 @@ def _tell(told: Told) -> int:
     for line in told.err:
         print(line, file=sys.stderr)
     try:
-        sys.stdout.write(told.out)
-        sys.stdout.flush()
+        streams.put(told.out)
     except BrokenPipeError:  # the reader (``| head``) has seen enough
         streams.discard(streams.STDOUT)
     except OSError as error:

@@ -51,6 +51,22 @@ def settle() -> bool:
     return STDOUT not in missing
 
 
+def put(text: str) -> None:
+    """Write to standard output, all of it or an OSError.
+
+    Not by its buffer, which loses what is left (CPython 3.11) when a signal meets it waiting for the reader of a pipe.
+    """
+    try:
+        fd = sys.stdout.fileno()
+    except OSError:  # no file, but something in memory
+        sys.stdout.write(text)
+        return
+    sys.stdout.flush()
+    left = memoryview(text.encode(sys.stdout.encoding, "backslashreplace"))
+    while left:
+        left = left[os.write(fd, left) :]
+
+
 def discard(fd: int) -> None:
     """From now on what is written to ``fd`` is lost without an error, also what the interpreter flushes at its end."""
     _point_at_null(fd)
