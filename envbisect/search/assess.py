@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from envbisect.search.belief import PREDICATE_ALL, SEVERAL_MASS, Belief, Counter, Single, believe, explain
-from envbisect.search.certificate import Classes, direct_odds, missing
+from envbisect.search.certificate import Classes, direct_odds, missing, shown_by_runs
 from envbisect.search.choice import Chooser
 from envbisect.search.climb import Climb, path_between
 from envbisect.search.endpoints import Endpoints
@@ -168,7 +168,7 @@ class Assessor:
             return climb
         high, low = climb.path[index], climb.path[max(0, index - 1)]
         base = tuple(h if h != s else b for h, b, s in zip(high, frame.base, low, strict=True)) if index else high
-        self._legs *= max(mass, self.confidence)
+        self._legs *= mass
         self._counter = self._open(open_frame(high, base))
         return None
 
@@ -235,8 +235,23 @@ class Assessor:
         if not state.wanted and sure < self._required() and shown is not None and evidence.chance(shown) > 0:
             state.wanted = [shown]
         if not state.wanted:
-            state.status = Status.CULPRIT if len(members) == 1 else Status.SUSPECTS
+            self._answer(state, belief, index)
         return state
+
+    def _answer(self, state: Assessment, belief: Belief, index: int) -> None:
+        """A culprit only if it was seen failing and is as sure as was asked, which many frames may have worn down."""
+        evidence, leader = self.evidence, state.members[0]
+        state.status = Status.SUSPECTS
+        if len(state.members) > 1 or not evidence.tally(leader).bad:
+            return
+        if state.confidence < self.confidence:
+            shown, weakest = shown_by_runs(leader, evidence, float(belief.p[index]), float(belief.q[index]))
+            state.confidence = max(state.confidence, shown)
+            if state.confidence < self.confidence:
+                if evidence.chance(weakest) > 0:
+                    state.status, state.wanted = None, [weakest]
+                return
+        state.status = Status.CULPRIT
 
     def _probe(
         self, hypotheses: Hypotheses, belief: Belief, state: Assessment, separator: Configuration | None

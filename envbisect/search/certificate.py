@@ -72,9 +72,31 @@ def contradictions(evidence: Evidence, p: float, q: float, confidence: float) ->
 def direct_odds(culprit: Configuration, evidence: Evidence, p: float, q: float) -> float:
     """Likelihood ratio of the culprit's own runs: failing with p against passing with q."""
     tally = evidence.tally(culprit)
+    return _odds(tally.bad, tally.good, p, q)
+
+
+def _odds(bad: int, good: int, p: float, q: float) -> float:
     up = math.log(max(p, 1e-6) / max(q, 1e-6))
     down = math.log(max(1 - p, 1e-6) / max(1 - q, 1e-6))
-    return math.exp(min(50.0, tally.bad * up + tally.good * down))
+    return math.exp(max(-50.0, min(50.0, bad * up + good * down)))
+
+
+def shown_by_runs(culprit: Configuration, evidence: Evidence, p: float, q: float) -> tuple[float, Configuration]:
+    """How sure the certificate's runs alone make it that this is a minimal failing point, and its weakest member.
+
+    The culprit's own runs, and for each lower neighbour its own failures and every pass above it, are weighed against
+    the opposite at even odds.
+    """
+    odds = {culprit: direct_odds(culprit, evidence, p, q)}
+    for neighbour in lower_neighbours(culprit, evidence):
+        passes = sum(
+            tally.good
+            for point, tally in evidence.tallies.items()
+            if tally.good and below(neighbour, point) and not below(culprit, point)
+        )
+        odds[neighbour] = 1 / _odds(evidence.tally(neighbour).bad, passes, p, q)
+    sure = math.prod(each / (1 + each) for each in odds.values())
+    return sure, min(odds, key=lambda point: (odds[point], point))
 
 
 class Classes:

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from envbisect.search.belief import NULL_MASS, REST_MASS, SEVERAL_MASS
-from envbisect.search.lattice import ORDER_MASS, Floats, Frame, Hypotheses, Lattice
+from envbisect.search.lattice import ORDER_MASS, Floats, Frame, Hypotheses, Lattice, order_masses
 from envbisect.search.rates import Rates
 
 CERTIFYING: Final = 1.0  # probes besides those that a perfect halving needs, measured
@@ -58,7 +58,7 @@ def prior_document(frame: Frame, lattice: Lattice, weights: Floats, rates: Rates
     total = float(weights.sum()) or 1.0
     return {
         "orders": orders,
-        "order_mass": list(ORDER_MASS),
+        "order_mass": [round(mass, 6) for mass in order_masses(lattice.dimensions, len(ORDER_MASS))],
         "axis_weights": [round(float(weight) / total, 6) for weight in weights],
         "whole_axes_first": frame.coarse,
         "several": SEVERAL_MASS,

@@ -34,6 +34,19 @@ def order_mass(order: int) -> float:
     return ORDER_MASS[order - 1] if order <= len(ORDER_MASS) else ORDER_MASS[-1] * 0.5 ** (order - len(ORDER_MASS))
 
 
+def order_masses(axes: int, orders: int) -> tuple[float, ...]:
+    """Prior mass of orders 1..orders among so many axes, not normalised.
+
+    No set of axes is more probable than the sets one smaller on average: with two axes the one pair would else outweigh
+    each of them, and a single culprit under noise be taken for a pair.
+    """
+    masses: list[float] = []
+    for order in range(1, orders + 1):
+        most = masses[-1] * max(axes - order + 1, 0) / order if masses else 1.0
+        masses.append(min(order_mass(order), most))
+    return tuple(masses)
+
+
 def _weights_of_orders(axis_weights: Floats, orders: int) -> list[float]:
     """Elementary symmetric polynomials of the axes' weights: the total weight of all hypotheses of each order."""
     totals = [1.0] + [0.0] * orders
@@ -152,10 +165,11 @@ class Hypotheses:
         if frame.deep is not None:
             for block in self._listed(self._units(frame.deep), frame.orders + 1, frame.deep_orders):
                 self.blocks.append(block)
+        of_order = order_masses(len(frame.free), max(frame.orders, frame.deep_orders))
         for block in self.blocks[len(masses) :]:
             order = block.shape[1]
             mass = np.prod(share[block], axis=1)
-            masses.append(np.asarray(mass / totals[order] * order_mass(order), dtype=np.float64))
+            masses.append(np.asarray(mass / totals[order] * of_order[order - 1], dtype=np.float64))
         prior = np.concatenate(masses) if masses else np.zeros(0)
         self.log_prior: Floats = np.log(prior / prior.sum()) if len(prior) else prior
         self.total = len(prior)

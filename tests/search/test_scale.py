@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 import time
+from math import comb
 
 import pytest
 
 from envbisect.errors import UsageError
 from envbisect.search import Configuration, Costs, Outcome, Search, Status
+from envbisect.search.lattice import order_masses
 from tests.search.simulated import Truth, random_point, search
 
 FLAGS = (1,) * 14
@@ -173,3 +175,21 @@ def test_impossible_arguments_are_refused() -> None:
         Search([1]).tell((1,), Outcome.BAD, count=0)
     with pytest.raises(UsageError, match="not in the lattice"):
         Search([1]).tell((2,), Outcome.BAD)
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3, 4, 14])
+def test_no_pair_of_axes_is_likelier_than_one_axis(axes: int) -> None:
+    masses = order_masses(axes, 3)
+    assert len(masses) == 3
+    sets = [comb(axes, order) for order in (1, 2, 3)]
+    each = [mass / count if count else 0.0 for mass, count in zip(masses, sets, strict=True)]
+    assert each[0] > 0
+    assert each == sorted(each, reverse=True)
+
+
+def test_many_changes_together_are_as_sure_as_asked() -> None:
+    """Every axis that is pinned makes the frame less sure; the certificate's own runs make up for it."""
+    point = random_point((1,) * 40, 9, random.Random(0))
+    run = search(Truth((1,) * 40, (point,)), Search((1,) * 40), ends=5, limit=150)
+    assert (run.result.status, run.result.culprit) == (Status.CULPRIT, point)
+    assert run.result.confidence >= 0.95
