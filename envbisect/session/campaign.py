@@ -19,6 +19,7 @@ from envbisect.session.goal import Goal, everywhere, tell
 from envbisect.session.history import History
 from envbisect.session.oracle import Symptom, failed, tally
 from envbisect.session.pursuit import find
+from envbisect.session.thresholds import middle
 from envbisect.space.model import Axis, Configuration
 
 
@@ -56,6 +57,7 @@ class SymptomReport:
     bad: tuple[int, int]
     findings: tuple[Finding, ...] = ()
     bound: float | None = None  # upper bound of p - q, for not-reproduced
+    medians: tuple[float, float] | None = None  # of a metric at the good and the bad end
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,8 @@ class Campaign:
             if plan.find_all:
                 tops += [point for point in finding.uncured if point not in tops and _new(point, findings)]
         good, bad = (tally(symptom, self.history.observations(point)) for point in (plan.zero, plan.top))
-        return SymptomReport(symptom, status, good, bad, tuple(findings), bound)
+        medians = middle(symptom, *(self.history.observations(point) for point in (plan.zero, plan.top)))
+        return SymptomReport(symptom, status, good, bad, tuple(findings), bound, medians)
 
     def _prepared(self, goal: Goal) -> Search:
         """A search over the sublattice under ``goal.top`` that knows everything observed so far."""

@@ -146,6 +146,8 @@ def _symptom(report: SymptomReport) -> dict[str, Any]:
     if report.symptom.signatures is not None:
         document["signatures"] = sorted(str(signature) for signature in report.symptom.signatures)
     if report.symptom.metric is not None:
+        if report.medians is not None:
+            document["good_median"], document["bad_median"] = (round(value, 6) for value in report.medians)
         document["bad_above"], document["bad_below"] = report.symptom.metric.above, report.symptom.metric.below
     return document
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
-from typing import Final
+from typing import Final, Protocol
 
 from envbisect.burnin.symptoms import Observation, SymptomState
 from envbisect.manifest.burnin import Metric, Worse, default_direction
@@ -17,6 +17,16 @@ MIN_RUNS: Final = 5
 
 MIN_RELATIVE_EFFECT: Final = 0.05
 """Smaller relative changes of the median are no symptom unless the manifest says otherwise (``min_effect``)."""
+
+
+class HasMetric(Protocol):
+    """As much of a symptom as its numbers need."""
+
+    @property
+    def check(self) -> str: ...
+
+    @property
+    def metric(self) -> MetricRule | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +77,14 @@ def metric_rules(
                 candidates.append((rule, worse))
     rules += _significant(candidates, values["good"], values["bad"], alpha)
     return sorted(rules, key=lambda rule: (-round(rule.effect, 6), rule.name))
+
+
+def middle(symptom: HasMetric, good: Sequence[Observation], bad: Sequence[Observation]) -> tuple[float, float] | None:
+    """The medians of a symptom's metric at both ends; None if it is no metric, or an end has no number."""
+    if symptom.metric is None:
+        return None
+    here, there = (_values(symptom.check, runs).get(symptom.metric.name, []) for runs in (good, bad))
+    return (median(here), median(there)) if here and there else None
 
 
 def _significant(
