@@ -181,7 +181,13 @@ class Checkouts:
             log = Path(folder) / "git.log"
             try:
                 finished = run_group(
-                    command, environ=self._environ, cwd=cwd, stdout=log, stderr=log, deadline_s=GIT_TIMEOUT_S
+                    command,
+                    environ=self._environ,
+                    cwd=cwd,
+                    stdout=log,
+                    stderr=log,
+                    deadline_s=GIT_TIMEOUT_S,
+                    scratch=log.parent,
                 )
             except FileNotFoundError as error:
                 if error.filename != "git":

@@ -186,6 +186,7 @@ def output_of(command: list[str], environ: Mapping[str, str]) -> str | None:
                 stdout=folder / "out",
                 stderr=folder / "err",
                 deadline_s=TOOL_TIMEOUT_S,
+                scratch=folder,
             )
         except OSError:
             return None

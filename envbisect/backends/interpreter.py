@@ -143,6 +143,7 @@ def examine(python: Path, need: Need) -> Facts | None:
                 stdout=answer,
                 stderr=Path(folder) / "stderr.log",
                 deadline_s=QUESTION_TIMEOUT_S,
+                scratch=Path(folder),
             )
             document = json.loads(answer.read_text()) if finished.exit_code == 0 else None
         except (OSError, ValueError):

@@ -76,6 +76,7 @@ class LocalRuntime:
             inherited: the environment to start from; this process's own by default.
             input_folders: the folders of all manifests, where pinned inputs may be found.
         """
+        session = session.absolute()  # a test runs in another folder
         self.choice = choice
         self._entry = entry
         self._managed = frozenset(managed_env)

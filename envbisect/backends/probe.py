@@ -5,7 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
+import secrets
 import shutil
+import signal
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -17,6 +20,7 @@ from envbisect.errors import EnvironmentFailure, UsageError
 from envbisect.process.run import run_group
 
 MAX_RESULT_BYTES: Final = 256 << 20
+_PREFIX: Final = "envbisect-"
 MAX_VARIABLE_BYTES: Final = (128 << 10) - 64  # Linux: MAX_ARG_STRLEN, less the name
 
 
@@ -31,19 +35,21 @@ def run_payload(
     Raises:
         InfrastructureFault: the payload could not be started or watched, or ``folder`` cannot be written.
     """
+    folder = folder.absolute()
     log, request_file, result_file = folder / "payload.log", folder / "request.json", folder / "result.json"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         result_file.unlink(missing_ok=True)  # of a probe that was in flight when we were killed
         request_file.write_text(json.dumps(request))
-        with scratch_folder(environment.environ) as scratch:
+        with scratch_folder(environment.environ, folder / "scratch.txt") as scratch:
             finished = run_group(
-                [str(environment.python), str(entry), str(request_file.absolute()), str(result_file.absolute())],
+                [str(path) for path in (environment.python, entry.absolute(), request_file, result_file)],
                 environ={**environment.environ, **per_probe(request, scratch)},
                 cwd=environment.cwd,
                 stdout=log,
                 stderr=log,
                 deadline_s=deadline_s,
+                scratch=scratch,
             )
     except OSError as error:
         raise InfrastructureFault(
@@ -52,7 +58,33 @@ def run_payload(
         ) from error
     except EnvironmentFailure as error:  # the supervisor was killed, or a process cannot be
         raise InfrastructureFault(error.message, error.hint) from error
-    return ProbeRun(read_result(result_file), finished.exit_code, finished.timed_out, finished.seconds, log)
+    result = read_result(result_file)
+    if result is None and not finished.timed_out:
+        _explain(log, entry, result_file, finished.exit_code)
+    return ProbeRun(result, finished.exit_code, finished.timed_out, finished.seconds, log)
+
+
+def _explain(log: Path, entry: Path, result_file: Path, exit_code: int) -> None:
+    """Let the log end with the reason why there is no result, where the process itself could not say it."""
+    if not entry.exists():
+        reason = f"the burn-in's own program {entry} is gone"
+    elif result_file.exists():
+        reason = "its result is cut off, too long or no JSON object"
+    elif exit_code < 0:
+        reason = f"killed by {_signal_name(-exit_code)}"
+    elif not log.read_bytes().strip():
+        reason = f"it ended with exit code {exit_code} and said nothing"
+    else:
+        return
+    with log.open("a") as file:
+        file.write(f"\n[envbisect: {reason}]\n")
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
 
 
 def per_probe(request: Mapping[str, object], scratch: Path) -> dict[str, str]:
@@ -76,17 +108,33 @@ def per_probe(request: Mapping[str, object], scratch: Path) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def scratch_folder(environ: Mapping[str, str]) -> Iterator[Path]:
+def scratch_folder(environ: Mapping[str, str], record: Path) -> Iterator[Path]:
     """A fresh folder for one probe, removed afterwards whatever the test left in it.
 
     It lies in the test's own temporary folder and not in the session's: sockets have paths of at most 107 bytes.
+    ``record`` names it as long as it is there, so that a probe that is repeated after a SIGKILL removes it.
     """
-    parent = environ.get("TMPDIR") or None
-    scratch = Path(tempfile.mkdtemp(prefix="envbisect-", dir=parent if parent and Path(parent).is_dir() else None))
+    _remove_recorded(record)
+    parent = environ.get("TMPDIR") or ""
+    place = Path(parent if Path(parent).is_dir() and parent else tempfile.gettempdir()).absolute()
+    scratch = place / f"{_PREFIX}{secrets.token_hex(4)}"
+    record.write_text(str(scratch))  # before it exists: a name without a folder does no harm
+    scratch.mkdir(stat.S_IRWXU)
     try:
         yield scratch
     finally:
         remove_tree(scratch)
+        record.unlink(missing_ok=True)
+
+
+def _remove_recorded(record: Path) -> None:
+    try:
+        left = Path(record.read_text())
+    except (OSError, ValueError):
+        return
+    # Whoever can write into the session must not make us remove something else.
+    if re.fullmatch(rf"{_PREFIX}[0-9a-f]{{8}}", left.name) and left.is_dir() and not left.is_symlink():
+        remove_tree(left)
 
 
 def remove_tree(folder: Path) -> None:

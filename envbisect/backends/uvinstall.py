@@ -71,13 +71,14 @@ class Installer:
         self._wheelless: set[tuple[str, Path]] = set()  # pins that have to be built, by interpreter
 
     def install(self, order: Order, target: Path, log: Path) -> None:
-        """Make the virtual environment ``target`` (which does not exist) and fill it; ``log`` gets uv's words.
+        """Make the virtual environment ``target`` (what is there goes) and fill it; ``log`` gets uv's words.
 
         Raises:
             Unbuildable: the stack cannot be built, tried twice.
             InfrastructureFault: network, disk, permissions, or uv failed in a way that is not understood.
         """
-        shared = self._cache / "uv"
+        target, log = target.absolute(), log.absolute()
+        shared = self._cache.absolute() / "uv"
         try:
             shared.mkdir(parents=True, exist_ok=True)
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -86,7 +87,8 @@ class Installer:
             raise InfrastructureFault(
                 f"no environment can be made in {target.parent}: {error.strerror}", "check its permissions and the disk"
             ) from error
-        end = self._run(["venv", "--no-project", "--python", str(order.python), str(target)], shared, log)
+        # --clear: what a killed process left there, where it could not be removed
+        end = self._run(["venv", "--clear", "--no-project", "--python", str(order.python), str(target)], shared, log)
         if end.exit_code:
             self._refuse(end, log, order)
         if not order.lines:

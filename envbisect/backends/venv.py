@@ -76,6 +76,7 @@ class VenvRuntime:
             inherited: the environment that a test starts from; this process's own by default.
             input_folders: the folders of all manifests, where pinned inputs may be found.
         """
+        session = session.absolute()  # uv runs in another folder
         self._entry = entry
         self._find_python = find_python
         self._managed = frozenset(managed_env)

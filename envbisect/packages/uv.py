@@ -212,7 +212,13 @@ def _finished(command: Sequence[str], environ: Mapping[str, str], folder: Path) 
     stdout, stderr = folder / "stdout", folder / "stderr"
     try:
         end = run_group(
-            command, environ=environ, cwd=folder, stdout=stdout, stderr=stderr, deadline_s=RESOLVE_DEADLINE_S
+            command,
+            environ=environ,
+            cwd=folder,
+            stdout=stdout,
+            stderr=stderr,
+            deadline_s=RESOLVE_DEADLINE_S,
+            scratch=folder,
         )
     except OSError as error:
         raise EnvironmentFailure(f"uv cannot be started: {error}", "Install uv again.") from error

@@ -54,13 +54,15 @@ def run_group(
     stall_s: float | None = None,
     grace_s: float = GRACE_S,
     log_bytes: int = LOG_BYTES,
+    scratch: Path | None = None,
 ) -> Finished:
     """Run ``command`` to its end or to the deadline; every process that it started is dead afterwards.
 
     The command is looked up on ``environ``'s PATH, has ``environ`` (and a token variable) as its environment, an
     empty standard input, default signal dispositions and a session of its own. At the deadline, or after ``stall_s``
     without output, all its processes get SIGTERM, ``grace_s`` later SIGKILL. Each stream keeps at most ``log_bytes``:
-    the first and the last half. Equal ``stdout`` and ``stderr`` share one file, in order.
+    the first and the last half. Equal ``stdout`` and ``stderr`` share one file, in order. ``scratch`` is a folder of
+    the caller that is removed for it if the caller is killed meanwhile.
 
     Raises:
         OSError: the command could not be started.
@@ -80,6 +82,7 @@ def run_group(
         "stall_s": stall_s,
         "grace_s": grace_s,
         "log_bytes": log_bytes,
+        "scratch": "" if scratch is None else str(scratch.absolute()),
     }
     reply = _supervise(spec, token)
     if reply["spawn_error"]:

@@ -15,6 +15,8 @@ open(os.path.join(os.environ["TMPDIR"], "litter"), "w").close()
 if "sleep_s" in options:
     print("sleeping", flush=True)
     time.sleep(options["sleep_s"])
+if "signal" in options:
+    os.kill(os.getpid(), options["signal"])
 if "exit" in options:
     sys.exit(options["exit"])
 if "edit" in options:  # what a careless test does to its environment

@@ -187,3 +187,40 @@ def test_injected_faults_strike_in_their_order(manifests: Path, tmp_path: Path) 
     with pytest.raises(KeyboardInterrupt):
         run(runtime, environment, tmp_path / "probe")
     assert run(runtime, environment, tmp_path / "probe").result is not None
+
+
+def test_what_a_killed_process_left_of_a_probe_goes_with_its_repetition(
+    runtime: Runtime, manifests: Path, tmp_path: Path
+) -> None:
+    environment = runtime.prepare(stack(manifests, pins=PINS))
+    probe = tmp_path / "probe"
+    probe.mkdir()
+    left, users = tmp_path / "envbisect-0123abcd", tmp_path / "envbisect-results"
+    for folder in (left, users):
+        (folder / "deep").mkdir(parents=True)
+    for folder, stays in ((left, False), (users, True)):
+        (probe / "scratch.txt").write_text(str(folder))
+        assert run(runtime, environment, probe).result is not None
+        assert folder.exists() is stays
+        assert not (probe / "scratch.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [({"exit": 3}, "exit code 3 and said nothing"), ({"cut": True}, "cut off"), ({"signal": 11}, "killed by SIGSEGV")],
+)
+def test_a_log_without_a_result_ends_with_the_reason(
+    runtime: Runtime, manifests: Path, tmp_path: Path, options: dict[str, object], words: str
+) -> None:
+    environment = runtime.prepare(stack(manifests, pins=PINS))
+    done = run(runtime, environment, tmp_path / "probe", **options)
+    assert done.result is None
+    assert words in done.log.read_text().splitlines()[-1]
+
+
+def test_a_burn_in_whose_program_is_gone_says_so(runtime: Runtime, manifests: Path, tmp_path: Path) -> None:
+    environment = runtime.prepare(stack(manifests, pins=PINS))
+    write_entry(tmp_path).unlink()
+    done = run(runtime, environment, tmp_path / "probe")
+    assert done.result is None
+    assert "entry.py is gone" in done.log.read_text().splitlines()[-1]

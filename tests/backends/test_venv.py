@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from envbisect.backends.interface import Environment, InfrastructureFault, Unbuildable
-from envbisect.backends.uvinstall import reflinks
+from envbisect.backends.uvinstall import Installer, Order, reflinks
 from envbisect.backends.venv import Limits, VenvRuntime
 from envbisect.errors import UsageError
 from envbisect.manifest.stack import Closure, GitSource, Pin, Stack
@@ -344,3 +344,30 @@ def test_reflinks_are_tried_and_not_believed(tmp_path: Path) -> None:
     assert reflinks(tmp_path, tmp_path) in {True, False}
     if Path("/dev/shm").is_dir():
         assert not reflinks(tmp_path, Path("/dev/shm"))
+
+
+def test_half_an_environment_of_a_killed_process_is_built_anew_from_any_folder(
+    make: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    wanted = stack(tmp_path, pins=("alpha==1.0",))
+    left = tmp_path / "here" / "environments" / (wanted.closure or Closure.of("", ())).identity()[:16]
+    (left / "bin").mkdir(parents=True)
+    (left / "pyvenv.cfg").write_text("home = /nowhere\n")
+    (left / "bin" / "python").symlink_to("/nowhere/python")
+    environment = make(session=Path("here")).prepare(wanted)
+    monkeypatch.chdir("/")
+    assert not environment.reused
+    assert environment.python == left / "bin" / "python"
+    assert make(session=tmp_path / "here").prepare(wanted).reused
+
+
+def test_what_cannot_be_removed_first_is_cleared_by_uv(make: Maker, tmp_path: Path) -> None:
+    target = tmp_path / "env"
+    (target / "bin").mkdir(parents=True)
+    (target / "pyvenv.cfg").write_text("home = /nowhere\n")
+    installer = Installer(find_uv(), tmp_path / "cache", offline_environ(make.house))
+    python = find_python("3.11")
+    assert python is not None
+    installer.install(Order(("alpha==1.0",), python), target, tmp_path / "env.log")
+    assert [path.name for path in target.glob("lib/python*/site-packages/alpha-*")] == ["alpha-1.0.dist-info"]

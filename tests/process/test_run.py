@@ -319,3 +319,41 @@ def test_an_impatient_second_ctrl_c_leaves_nothing_either(bench: Bench) -> None:
     controller.communicate(timeout=20)
     assert time.monotonic() - started < 25
     assert alive(bench.marker) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_the_scratch_folder_of_a_killed_controller_goes(bench: Bench, number: signal.Signals) -> None:
+    scratch = bench.stdout.parent / "scratch"
+    (scratch / "locked").mkdir(parents=True)
+    (scratch / "locked" / "file").write_text("x")
+    (scratch / "locked").chmod(0o500)
+    controller = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            CONTROLLER.replace("grace_s=0.3", "grace_s=0.3, scratch=out.parent / 'scratch'"),
+            str(bench.stdout),
+        ],
+        env={**os.environ, "MARKER": bench.marker},
+    )
+    assert await_true(lambda: bench.stdout.exists() and bench.stdout.read_text() == "up\n")
+    assert scratch.exists()
+    controller.send_signal(number)
+    controller.wait(20)
+    assert await_true(lambda: not alive(bench.marker))
+    assert await_true(lambda: not scratch.exists())
+
+
+def test_the_scratch_folder_is_the_callers_as_long_as_it_lives(bench: Bench) -> None:
+    scratch = bench.stdout.parent / "scratch"
+    scratch.mkdir()
+    run_group(
+        [sys.executable, "-c", ""],
+        environ=os.environ,
+        cwd=scratch,
+        stdout=bench.stdout,
+        stderr=bench.stdout,
+        deadline_s=20,
+        scratch=scratch,
+    )
+    assert scratch.exists()
