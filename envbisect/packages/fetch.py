@@ -24,6 +24,7 @@ ACCEPT: Final = (
     "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.01"  # PEP 691
 )
 _ABSENT: Final = frozenset({404, 410})
+_DENIES_WHAT_IS_ABSENT: Final = (".pytorch.org",)  # uv knows this index too
 _PARTIAL: Final = 206
 _NO_SUCH_RANGE: Final = 416
 
@@ -136,6 +137,8 @@ class Fetcher:
                 f"{masked(url)} cannot be reached: {_reason(error)}",
                 "Check the network, the proxy and the index that pip or uv are configured with.",
             ) from error
+        if answer.status_code == 403 and host.endswith(_DENIES_WHAT_IS_ABSENT):
+            answer.status_code = 404
         if answer.status_code in {401, 403, 407}:
             raise EnvironmentFailure(
                 f"{masked(url)}: access denied ({answer.status_code})",

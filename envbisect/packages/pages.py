@@ -6,12 +6,14 @@ import json
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import unquote, urljoin, urlsplit
 
 from envbisect.errors import EnvironmentFailure
 from envbisect.packages.fetch import Page
 from envbisect.packages.sources import masked
+
+_BASE_URL: Final = "Is this the base URL of a simple index, or does a login page stand before it?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +42,24 @@ def parse_page(page: Page) -> list[File]:
     """All files of a page, in its order.
 
     Raises:
-        EnvironmentFailure: the page is not what its content type says.
+        EnvironmentFailure: the page is not what its content type says, or no page of an index: a login page, a file.
     """
     if "json" in page.content_type:
         return _parse_json(page)
+    if page.content_type and "html" not in page.content_type:
+        raise _no_project_page(page, f"it is {page.content_type}")
     return _parse_html(page)
+
+
+def _no_project_page(page: Page, why: str) -> EnvironmentFailure:
+    return EnvironmentFailure(f"{masked(page.url)} is no project page: {why}"[:300], _BASE_URL)
 
 
 def _parse_json(page: Page) -> list[File]:
     try:
         return [_from_entry(entry, page.url) for entry in json.loads(page.body)["files"]]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise EnvironmentFailure(
-            f"{masked(page.url)} is no project page: {type(error).__name__} {error}"[:300],
-            "Is this the base URL of a simple index?",
-        ) from error
+        raise _no_project_page(page, f"{type(error).__name__} {error}") from error
 
 
 def _from_entry(entry: dict[str, Any], base: str) -> File:
@@ -77,9 +82,14 @@ class _Anchors(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.base = ""
         self.anchors: list[dict[str, str | None]] = []
+        self.is_simple = False
+
+    def handle_data(self, data: str) -> None:
+        self.is_simple |= data.strip().lower().startswith("links for ")  # the title of a page without files
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = dict(attrs)
+        self.is_simple |= tag == "meta" and (attributes.get("name") or "").startswith("pypi:")  # PEP 629
         if tag == "base" and not self.base:
             self.base = attributes.get("href") or ""
         if tag == "a" and attributes.get("href"):
@@ -88,10 +98,27 @@ class _Anchors(HTMLParser):
 
 def _parse_html(page: Page) -> list[File]:
     parser = _Anchors()
-    parser.feed(page.body.decode("utf-8", "replace"))
-    parser.close()
+    try:
+        parser.feed(page.body.decode(_charset(page)))
+        parser.close()
+    except UnicodeDecodeError as error:
+        raise _no_project_page(page, f"it is no text ({error.reason})") from error
+    if not parser.anchors and not parser.is_simple:
+        raise _no_project_page(page, "it has no link at all")
     base = urljoin(page.url, parser.base) if parser.base else page.url
     return [_from_anchor(anchor, base) for anchor in parser.anchors]
+
+
+def _charset(page: Page) -> str:
+    """What the content type says; HTML 5 is UTF-8, and old servers that say Latin-1 mean any byte."""
+    import codecs
+    import re
+
+    found = re.search(r"charset=\"?([\w.:-]+)", page.content_type)
+    try:
+        return codecs.lookup(found[1]).name if found else "utf-8"
+    except LookupError:
+        return "utf-8"
 
 
 def _from_anchor(attributes: dict[str, str | None], base: str) -> File:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from envbisect.errors import UsageError
+from envbisect.errors import EnvironmentFailure, UsageError
 from envbisect.packages.config import IndexConfig
 from envbisect.packages.fetch import Fetcher
 from envbisect.packages.pages import File, files_of_folder, parse_page
@@ -163,11 +163,15 @@ class PackageIndex:
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(16, thread_name_prefix="index") as pool:
-            for future in [pool.submit(self.project, name) for name in dict.fromkeys(names)]:
-                try:
-                    future.result()
-                except UsageError:
-                    continue
+            try:
+                for future in [pool.submit(self.project, name) for name in dict.fromkeys(names)]:
+                    try:
+                        future.result()
+                    except UsageError:
+                        continue
+            except EnvironmentFailure:  # an index that is silent is so for all of them
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
 
     def close(self) -> None:
         self.fetcher.close()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from envbisect.packages.config import IndexConfig
 
 if TYPE_CHECKING:
+    from types import TracebackType
+
     import requests
+    from urllib3.connectionpool import ConnectionPool
 
 PARALLEL: Final = 16
 RETRIES: Final = 3
+SILENT_RETRIES: Final = 1
 _BUSY: Final = (429, 500, 502, 503, 504)
 
 
@@ -26,7 +30,24 @@ def new_session(config: IndexConfig, *, retries: int = RETRIES) -> requests.Sess
     import urllib3
     from requests.adapters import HTTPAdapter
 
-    retry = urllib3.Retry(
+    class Patience(urllib3.Retry):
+        """One more try after silence, as many as configured after anything else: silence costs the whole timeout."""
+
+        def increment(
+            self,
+            method: str | None = None,
+            url: str | None = None,
+            response: urllib3.BaseHTTPResponse | None = None,
+            error: Exception | None = None,
+            _pool: ConnectionPool | None = None,
+            _stacktrace: TracebackType | None = None,
+        ) -> Self:
+            silent = sum(isinstance(past.error, urllib3.exceptions.TimeoutError) for past in self.history)
+            if error is not None and isinstance(error, urllib3.exceptions.TimeoutError) and silent >= SILENT_RETRIES:
+                raise error
+            return super().increment(method, url, response, error, _pool, _stacktrace)
+
+    retry = Patience(
         total=retries,
         backoff_factor=0.5,
         status_forcelist=_BUSY,

@@ -17,6 +17,7 @@ from envbisect.packages.caches import build_cache_dir
 from envbisect.packages.config import IndexConfig, uv_environ
 from envbisect.packages.pythons import find_python
 from envbisect.packages.simple import PackageIndex, Project, parse_filename
+from envbisect.packages.transport import SILENT_RETRIES
 from envbisect.packages.uvanswer import (
     Answer,
     BuildFailed,
@@ -180,6 +181,7 @@ class Resolver:
             exclude_newer=question.exclude_newer,
             build_constraints=question.build_constraints,
         )
+        environ.setdefault("UV_HTTP_RETRIES", str(SILENT_RETRIES))  # a silent index costs the timeout at every try
         environ |= {"UV_CACHE_DIR": str(cache), "GIT_TERMINAL_PROMPT": "0"}
         with tempfile.TemporaryDirectory(prefix="envbisect-resolve-") as name:
             folder = Path(name)

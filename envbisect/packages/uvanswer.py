@@ -144,6 +144,8 @@ def explained(answer: Answer, question: Question, config: IndexConfig, project: 
     verdict = uvtext.classify(answer.stderr)
     words = masked(uvtext.reason(answer.stderr)) or f"exit code {answer.exit_code}"
     error: Exception
+    if refused := _refused(uvtext.pageless(answer.stderr), project):
+        return refused
     match verdict.failure:
         case Failure.NO_PACKAGE if not question.names().isdisjoint(verdict.subjects):
             missing = next(name for name in verdict.subjects if name in question.names())
@@ -169,6 +171,18 @@ def explained(answer: Answer, question: Question, config: IndexConfig, project: 
         case _:
             assert_never(verdict.failure)
     return error
+
+
+def _refused(names: tuple[str, ...], project: Callable[[str], Project]) -> EnvironmentFailure | None:
+    """Why an index gave uv no page of ``names``, if the reason lies in the index: to uv, denied and absent are one."""
+    for name in names:
+        try:
+            project(name)
+        except EnvironmentFailure as error:
+            return error
+        except UsageError:  # truly not there
+            continue
+    return None
 
 
 def _built(subject: str) -> str:

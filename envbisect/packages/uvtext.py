@@ -35,6 +35,7 @@ _BROKEN: Final = re.compile(
 )
 _NO_VERSION: Final = re.compile(rf"there (?:is|are) no versions? of ({_NAME})(?:\[[^\]]*\])?(==[^\s,]+)?")
 _NO_PACKAGE: Final = re.compile(rf"({_NAME}) was not found in the package registry")
+_NO_VERSIONS: Final = re.compile(rf"there (?:is|are) no versions? of ({_NAME})(==)?")
 _TOO_NEW: Final = re.compile(rf"`({_NAME})` was filtered by `exclude-newer`")
 _UNDATED: Final = re.compile(r"`([^`]+)` is missing an upload date")
 _BAD_INPUT: Final = re.compile(
@@ -119,6 +120,14 @@ def _names(found: Iterable[str]) -> tuple[str, ...]:
 def too_new(stderr: str) -> tuple[str, ...]:
     """Packages of which uv says that the cut-off date hid the wanted version."""
     return _names(_TOO_NEW.findall(plain(stderr)))
+
+
+def pageless(stderr: str) -> tuple[str, ...]:
+    """Packages of which uv found no page, or no file on it."""
+    text = plain(stderr)
+    if "No solution found" not in text and "unsatisfiable" not in text:
+        return ()
+    return _names([*_NO_PACKAGE.findall(text), *(name for name, exact in _NO_VERSIONS.findall(text) if not exact)])
 
 
 def undated(stderr: str) -> tuple[str, ...]:

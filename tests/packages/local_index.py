@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import socket
 import ssl
 import subprocess
 import tarfile
@@ -191,3 +192,27 @@ def serving(certificate: Path | None = None) -> Iterator[Served]:
         finally:
             server.shutdown()
             thread.join()
+
+
+@contextmanager
+def silent() -> Iterator[tuple[str, list[socket.socket]]]:
+    """A server that accepts and never answers: its URL, and the connections that it got."""
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as listening:
+        connections: list[socket.socket] = []
+
+        def accept() -> None:
+            while True:
+                try:
+                    connections.append(listening.accept()[0])
+                except OSError:  # closed: the test is over
+                    return
+
+        thread = threading.Thread(target=accept)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}", connections
+        finally:
+            listening.shutdown(socket.SHUT_RDWR)
+            thread.join()
+            for connection in connections:
+                connection.close()

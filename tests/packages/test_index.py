@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from envbisect.packages.fetch import Fetcher, Page
 from envbisect.packages.pages import parse_page
 from envbisect.packages.simple import PackageIndex, moment_after, parse_filename
 from envbisect.packages.sources import Index, IndexStrategy
-from tests.packages.local_index import Served, publish, sdist, self_signed, serving, wheel
+from tests.packages.local_index import Served, publish, sdist, self_signed, serving, silent, wheel
 
 HTML = b"""<!DOCTYPE html><html><head><base href="../files/"></head><body>
 <a href="a-1.0-py3-none-any.whl#sha256=abc" data-requires-python="&gt;=3.8" data-core-metadata="sha256=d">a-1.0</a>
@@ -224,3 +225,59 @@ def test_the_moment_after_all_pins(served: Served, tmp_path: Path) -> None:
     pins = [("a", "1.0"), ("b", "1.0"), ("c", "1.0")]
     assert moment_after(index, pins, python="3.11") == "2020-01-01T00:06:00Z"
     assert moment_after(index, pins[2:], python="3.11") == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "why"),
+    [
+        ("text/html", b"<html><body>Please sign in</body></html>", "no link"),
+        ("text/html", b"\x00\xff\xfe garbage \x80", "no text"),
+        ("text/html; charset=utf-8", b"", "no link"),
+        ("application/octet-stream", b"PK\x03\x04", "application/octet-stream"),
+        ("", b"\x89PNG\r\n", "no text"),
+    ],
+)
+def test_a_page_that_no_index_would_give_is_no_missing_package(
+    served: Served, tmp_path: Path, kind: str, body: bytes, why: str
+) -> None:
+    served.pages["/simple/a/"] = (kind, body, "")
+    with pytest.raises(EnvironmentFailure, match=f"{served.url}/simple/a/ is no project page: .*{why}"):
+        PackageIndex(IndexConfig(Index(f"{served.url}/simple")), tmp_path).project("a")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html><head><title>Links for a</title></head><body><h1>Links for a</h1></body></html>",
+        b'<html><head><meta name="pypi:repository-version" content="1.0"></head></html>',
+    ],
+)
+def test_a_project_without_files_is_a_missing_package(served: Served, tmp_path: Path, body: bytes) -> None:
+    served.pages["/simple/a/"] = ("text/html", body, "")
+    with pytest.raises(UsageError, match="no package a"):
+        PackageIndex(IndexConfig(Index(f"{served.url}/simple")), tmp_path).project("a")
+
+
+def test_a_page_in_latin_1_is_read(served: Served, tmp_path: Path) -> None:
+    body = '<a href="a-1.0.tar.gz">a-1.0.tar.gz</a> \u00e9'.encode("latin-1")
+    served.pages["/simple/a/"] = ("text/html; charset=iso-8859-1", body, "")
+    assert PackageIndex(IndexConfig(Index(f"{served.url}/simple")), tmp_path).project("a").releases
+
+
+def test_an_index_that_never_answers_is_asked_twice(tmp_path: Path) -> None:
+    with silent() as (url, connections):
+        started = time.monotonic()
+        index = PackageIndex(IndexConfig(Index(f"{url}/simple"), timeout_s=0.5), tmp_path)
+        with pytest.raises(EnvironmentFailure, match=r"cannot be reached: .*timed out"):
+            index.project("a")
+        assert 1 <= time.monotonic() - started < 4
+        assert len(connections) == 2
+
+
+def test_a_silent_index_is_given_up_for_all_packages_at_once(tmp_path: Path) -> None:
+    with silent() as (url, _connections):
+        started = time.monotonic()
+        index = PackageIndex(IndexConfig(Index(f"{url}/simple"), timeout_s=0.5), tmp_path)
+        with pytest.raises(EnvironmentFailure):
+            index.prefetch(f"package{number}" for number in range(100))
+        assert time.monotonic() - started < 5

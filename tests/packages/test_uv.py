@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from envbisect.packages.config import IndexConfig
 from envbisect.packages.pythons import find_python
 from envbisect.packages.sources import Index, IndexStrategy
 from envbisect.packages.uv import BuildFailed, Conflict, Resolver, name_of
-from tests.packages.local_index import FAILING_BACKEND, Served, publish, unbuildable_sdist, wheel
+from tests.packages.local_index import FAILING_BACKEND, Served, publish, silent, unbuildable_sdist, wheel
 
 PYTHON = "3.11"
 GIT_PROJECT = """[build-system]
@@ -278,3 +279,33 @@ def test_against_pypi_for_an_older_python(tmp_path: Path) -> None:
     assert any("yanked" in note for note in found.notes)
     with pytest.raises(Conflict, match=r"Python>=3\.11"):
         resolver.resolve(["numpy==2.4.6"], python="3.10")
+
+
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize("requirement", ["top==1.0", "top"])
+def test_an_index_that_denies_is_no_missing_package(
+    served: Served, tmp_path: Path, status: int, requirement: str
+) -> None:
+    served.statuses["/simple/top/"] = [status] * 20
+    resolver = Resolver(IndexConfig(Index(f"{served.url}/simple")), tmp_path / "cache")
+    with pytest.raises(EnvironmentFailure, match=f"{served.url}.*access denied") as raised:
+        resolver.resolve([requirement], python=PYTHON)
+    assert "credentials" in raised.value.hint
+
+
+@pytest.mark.parametrize("kind", ["text/html", "application/vnd.pypi.simple.v1+json", "application/octet-stream"])
+@pytest.mark.parametrize("requirement", ["top==1.0", "top"])
+def test_an_index_that_gives_garbage_is_named(served: Served, tmp_path: Path, kind: str, requirement: str) -> None:
+    served.pages["/simple/top/"] = (kind, b"\x00\xff\xfe garbage", "")
+    resolver = Resolver(IndexConfig(Index(f"{served.url}/simple")), tmp_path / "cache")
+    with pytest.raises(EnvironmentFailure, match=f"{served.url}/simple/top/"):
+        resolver.resolve([requirement], python=PYTHON)
+
+
+def test_an_index_that_never_answers_ends_after_two_timeouts(tmp_path: Path) -> None:
+    with silent() as (url, _connections):
+        resolver = Resolver(IndexConfig(Index(f"{url}/simple"), timeout_s=1), tmp_path / "cache")
+        started = time.monotonic()
+        with pytest.raises(EnvironmentFailure, match="the index cannot be reached"):
+            resolver.resolve(["top==1.0"], python=PYTHON)
+        assert time.monotonic() - started < 12
