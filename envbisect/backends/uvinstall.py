@@ -19,6 +19,7 @@ test's environment and does not reach builds.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -30,8 +31,12 @@ from pathlib import Path
 from typing import Final, NoReturn, assert_never
 
 from envbisect.backends.interface import InfrastructureFault, Unbuildable
+from envbisect.errors import EnvironmentFailure, UsageError
 from envbisect.packages import uvtext
+from envbisect.packages.config import read_config
+from envbisect.packages.simple import PackageIndex
 from envbisect.packages.sources import masked
+from envbisect.packages.transport import SILENT_RETRIES
 from envbisect.packages.uvtext import Failure
 from envbisect.process.run import Finished, run_group
 
@@ -68,6 +73,7 @@ class Installer:
         self._cache = cache
         self._environ = {name: value for name, value in environ.items() if name not in _NOT_FOR_UV}
         self._environ["GIT_TERMINAL_PROMPT"] = "0"
+        self._environ.setdefault("UV_HTTP_RETRIES", str(SILENT_RETRIES))  # whoever builds tries again as a whole
         self._wheelless: set[tuple[str, Path]] = set()  # pins that have to be built, by interpreter
 
     def install(self, order: Order, target: Path, log: Path) -> None:
@@ -177,6 +183,7 @@ class Installer:
                     f"{verdict.subjects[0]} does not build: {_last_words(text, words)}", text, verdict.subjects
                 )
             case Failure.NO_VERSION | Failure.NO_PACKAGE:
+                self._ask_the_index(verdict.subjects)
                 raise Unbuildable(f"the index has no {', '.join(verdict.subjects)}", text, _pins(verdict, order))
             case Failure.CONFLICT | Failure.INPUT:
                 raise Unbuildable(f"cannot be installed: {words}", text, _pins(verdict, order))
@@ -192,6 +199,22 @@ class Installer:
                 raise InfrastructureFault(f"uv failed: {words}", f"its whole output is in {log}")
             case _:
                 assert_never(verdict.failure)
+
+    def _ask_the_index(self, subjects: Sequence[str]) -> None:
+        """Denied, garbled and absent are one to uv; only absent says something about the stack.
+
+        Raises:
+            InfrastructureFault: the index does not answer for one of ``subjects`` ("name" or "name==version").
+        """
+        index = PackageIndex(read_config(environ=self._environ), self._cache / "pages")
+        try:
+            for subject in subjects:
+                with contextlib.suppress(UsageError):  # truly not there
+                    index.project(subject.partition("==")[0])
+        except EnvironmentFailure as error:
+            raise InfrastructureFault(error.message, error.hint) from error
+        finally:
+            index.close()
 
 
 def wheelless_pins(text: str) -> tuple[str, ...]:

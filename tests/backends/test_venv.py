@@ -23,6 +23,7 @@ from envbisect.packages.sources import Index
 from envbisect.packages.uv import find_uv
 from tests.backends.stacks import git, request, stack, write_entry
 from tests.backends.wheelhouse import add_sdist, add_wheel, offline_environ, source_files
+from tests.packages.local_index import serving
 
 
 @pytest.fixture
@@ -371,3 +372,14 @@ def test_what_cannot_be_removed_first_is_cleared_by_uv(make: Maker, tmp_path: Pa
     assert python is not None
     installer.install(Order(("alpha==1.0",), python), target, tmp_path / "env.log")
     assert [path.name for path in target.glob("lib/python*/site-packages/alpha-*")] == ["alpha-1.0.dist-info"]
+
+
+def test_an_index_that_denies_is_no_evidence_about_the_stack(make: Maker, tmp_path: Path) -> None:
+    with serving() as served:
+        served.statuses["/simple/alpha/"] = [401] * 20
+        runtime = make(uv_environ=uv_environ(IndexConfig(Index(f"{served.url}/simple"))))
+        with pytest.raises(InfrastructureFault, match="access denied"):
+            runtime.prepare(stack(tmp_path, pins=("alpha==1.0",)))
+        served.statuses.clear()
+        with pytest.raises(Unbuildable, match="the index has no alpha"):
+            runtime.prepare(stack(tmp_path, pins=("alpha==1.0",)))
