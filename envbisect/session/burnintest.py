@@ -25,6 +25,11 @@ class BurninTest:
         """Seconds that one run may take, set-up included."""
         return deadline_s(self.burnin)
 
+    @property
+    def command(self) -> tuple[str, ...] | None:
+        """The user's own test, None if there is none."""
+        return self.burnin.command
+
     def request(self, stack: Stack, probe: int, configuration: Mapping[str, Value]) -> dict[str, object]:
         """The burn-in request (schema 1) of one probe."""
         return build_request(self.burnin, stack, probe, configuration)

@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol
 
 from envbisect.backends.interface import Environment, InfrastructureFault, ProbeRun, Runtime, Unbuildable
 from envbisect.burnin.symptoms import Observation
+from envbisect.errors import UsageError
 from envbisect.manifest.stack import Stack, Value
 from envbisect.session.ask import Ask, NotBuilt, NotFeasible, Ran, Reply
 from envbisect.session.events import BuildFinished, BuildStarted, Note, Subscriber
@@ -28,6 +29,11 @@ class BurninLike(Protocol):
     @property
     def deadline_s(self) -> float:
         """Seconds that one run may take, set-up included."""
+        ...
+
+    @property
+    def command(self) -> tuple[str, ...] | None:
+        """The user's own test, None if there is none."""
         ...
 
     def request(self, stack: Stack, probe: int, configuration: Mapping[str, Value]) -> dict[str, object]: ...
@@ -88,6 +94,8 @@ class Executor:
         environment = self._prepare(realised, number)
         if isinstance(environment, NotBuilt):
             return environment
+        if number == 1 and self.test.command is not None:
+            self._check_command(self.test.command, environment)
         values = self.configuration(realised.point)
         request = self.test.request(realised.stack, number, values)
         run = self.runtime.run(environment, request, folder, self.test.deadline_s + GRACE_S)
@@ -115,6 +123,14 @@ class Executor:
         self.built += not environment.reused
         self.notify(BuildFinished(number, environment.build_s, environment.reused))
         return environment
+
+    def _check_command(self, command: tuple[str, ...], environment: Environment) -> None:
+        """A test that cannot even be started in the good stack is a slip of the pen, not a failure of the stack."""
+        from envbisect.backends.commands import command_problem
+
+        problem = command_problem(command, environment.cwd, environment.environ.get("PATH", ""))
+        if problem:
+            raise UsageError(f"the test cannot be started: {problem}", "correct the command")
 
     def configuration(self, point: Configuration) -> dict[str, Value]:
         """The axes' values at a point, as the user's test sees them in ``ENVBISECT_CONFIGURATION``."""

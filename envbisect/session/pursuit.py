@@ -9,6 +9,7 @@ from envbisect.search import Cause, Outcome, Search, Status
 from envbisect.session.ask import Ask, Purpose, Ran, Reply
 from envbisect.session.boundary import Boundary, lowest_failing, walk_down
 from envbisect.session.certifying import certify, confidence
+from envbisect.session.endpoints import MOST
 from envbisect.session.finding import CertificateRow, Change, Contradiction, Cure, Finding, Role
 from envbisect.session.goal import Goal, known_unbuildable, tell
 from envbisect.session.history import History
@@ -55,6 +56,10 @@ def _decide(
 ) -> Generator[Ask, Reply, None]:
     """Answer the search's questions until it has none left, or the budget is spent."""
     while not _spent(goal, history, out_of_time):
+        if (end := _end_to_repeat(goal, history)) is not None:
+            entry = yield from history.probe(Ask(end, Purpose.ENDPOINT))
+            tell(search, goal, entry)
+            continue
         batch = search.ask(1)
         if not batch:
             return
@@ -63,6 +68,19 @@ def _decide(
             continue
         entry = yield from history.probe(Ask(goal.lift(batch[0]), Purpose.SEARCH))
         tell(search, goal, entry)
+
+
+def _end_to_repeat(goal: Goal, history: History) -> Configuration | None:
+    """An end that needs more runs because the test turned out to be flaky on the way: the rates are learned there."""
+    points = {entry.point for entry in history.lattice()}
+    counts = [history.counts(goal.symptom, point) for point in points]
+    if not any(count.good and count.bad for count in counts):
+        return None
+    for end in ((0,) * len(goal.axes), goal.top):
+        count = history.counts(goal.symptom, end)
+        if count.good + count.bad + count.unresolved < MOST:
+            return end
+    return None
 
 
 def _spent(goal: Goal, history: History, out_of_time: Callable[[], bool]) -> bool:
