@@ -1,8 +1,14 @@
-"""For all tests: Ctrl-C is what it is at a terminal, however the tests were started."""
+"""For all tests: signals are what they are at a terminal, however the tests were started."""
 
 from __future__ import annotations
 
 import signal
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell's background job ignores it, and so would its children
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell's background job ignores Ctrl-C, nohup ignores the hang-up, and what they start would inherit that.
+for _number, _usual in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGHUP, signal.SIG_DFL),
+    (signal.SIGTERM, signal.SIG_DFL),
+):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _usual)

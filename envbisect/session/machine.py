@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from envbisect.errors import UsageError
+from envbisect.errors import EnvironmentFailure, UsageError
 from envbisect.keys.spec import Mover
 from envbisect.manifest import Manifest
 from envbisect.manifest.stack import Pin, Value
@@ -77,10 +77,16 @@ def make_runtime(chosen: Chosen, setting: Setting, session: Path) -> Runtime:
     from envbisect.backends.registry import Settings
     from envbisect.burnin.carry import carry
 
+    try:
+        entry = carry(session / "payload")
+    except OSError as error:
+        raise EnvironmentFailure(
+            f"{session} cannot be written: {error.strerror or error}", "free some disk space or name another --session"
+        ) from error
     return chosen.make(
         Settings(
             session=session,
-            entry=carry(session / "payload"),
+            entry=entry,
             managed_env=setting.managed_env,
             input_folders=[Path(folder) for folder in setting.input_folders],
             index=_index(setting),
