@@ -13,6 +13,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 
 from envbisect.search import Search
+from envbisect.search.words import below
 from envbisect.session.ask import Ask, Purpose, Reply
 from envbisect.session.finding import Cure
 from envbisect.session.goal import Goal, known_unbuildable
@@ -48,7 +49,7 @@ def lowest_failing(goal: Goal, history: History, above: Configuration) -> Config
     failing = [
         point
         for point in seen
-        if all(a >= b for a, b in zip(point, above, strict=True))
+        if below(above, point)
         and goal.project(point) is not None
         and (counts := history.counts(goal.symptom, point)).bad > 0
         and (counts.bad > counts.good or point == above)

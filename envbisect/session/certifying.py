@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from envbisect.search import Search
+from envbisect.search.words import below
 from envbisect.session.ask import Ask, Purpose, Reply
 from envbisect.session.boundary import Boundary
 from envbisect.session.goal import DETERMINISTIC, Goal, tell
@@ -83,24 +84,24 @@ def _doubts(goal: Goal, history: History, boundary: Boundary) -> dict[Configurat
     """For each configuration of the boundary the posterior that it is not what it seems."""
     failing, points = boundary.failing, list(boundary.passing.values())
     counts = {entry.point: history.counts(goal.symptom, entry.point) for entry in history.lattice()}
-    above = _sum(c for x, c in counts.items() if _below(failing, x) and x != failing)
-    below = _sum(c for x, c in counts.items() if any(_below(x, point) for point in points) and x not in points)
-    doubts = {failing: _doubt(counts.get(failing, Counts()), above, below, seems_bad=True)}
+    above = _sum(c for x, c in counts.items() if below(failing, x) and x != failing)
+    under = _sum(c for x, c in counts.items() if any(below(x, point) for point in points) and x not in points)
+    doubts = {failing: _doubt(counts.get(failing, Counts()), above, under, seems_bad=True)}
     for point in points:
         others = [x for x in points if x != point]
-        rest = _sum([below, *(counts.get(x, Counts()) for x in others)])
+        rest = _sum([under, *(counts.get(x, Counts()) for x in others)])
         own = counts.get(point, Counts())
         implied = sum(
-            c.good for x, c in counts.items() if x != point and _below(point, x) and not c.bad and x not in others
+            c.good for x, c in counts.items() if x != point and below(point, x) and not c.bad and x not in others
         )
         seen = Counts(good=own.good + implied, bad=own.bad)
         doubts[point] = _doubt(seen, _sum([above, counts.get(failing, Counts())]), rest, seems_bad=False)
     return doubts
 
 
-def _doubt(own: Counts, above: Counts, below: Counts, *, seems_bad: bool) -> float:
+def _doubt(own: Counts, above: Counts, under: Counts, *, seems_bad: bool) -> float:
     fails = Rate(STEADY_P, 1, 1.0, 1.0, above.bad, above.good).likelihood(own.bad, own.good)
-    passes = Rate(STEADY_Q, 0, 0.5, 9.5, below.bad, below.good).likelihood(own.bad, own.good)
+    passes = Rate(STEADY_Q, 0, 0.5, 9.5, under.bad, under.good).likelihood(own.bad, own.good)
     wrong = passes if seems_bad else fails
     return wrong / (fails + passes)
 
@@ -111,10 +112,6 @@ def _sum(counts: Iterable[Counts]) -> Counts:
         total.good += one.good
         total.bad += one.bad
     return total
-
-
-def _below(lower: Configuration, upper: Configuration) -> bool:
-    return all(a <= b for a, b in zip(lower, upper, strict=True))
 
 
 def _beta(a: float, b: float) -> float:

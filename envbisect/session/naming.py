@@ -14,6 +14,7 @@ from typing import Final
 
 from envbisect.manifest.stack import Value
 from envbisect.search import Outcome
+from envbisect.search.words import below
 from envbisect.session.ask import Ask, Purpose, Ran, Reply
 from envbisect.session.boundary import Boundary
 from envbisect.session.finding import Change
@@ -47,14 +48,14 @@ def name_at_boundary(
 def name_bundle(goal: Goal, history: History, boundary: Boundary) -> Generator[Ask, Reply, tuple[Change, ...]]:
     """The members of a bundle that only moves as a whole; all of them if no smaller part decides."""
     failing = history.ran(boundary.failing)
-    below = {
+    under = {
         entry.point
         for entry in history.lattice()
         if entry.point != boundary.failing
-        and all(a <= b for a, b in zip(entry.point, boundary.failing, strict=True))
+        and below(entry.point, boundary.failing)
         and (counts := history.counts(goal.symptom, entry.point)).good > counts.bad
     }
-    passing = history.ran(max(below, key=lambda point: (sum(point), point))) if below else None
+    passing = history.ran(max(under, key=lambda point: (sum(point), point))) if under else None
     if failing is None or passing is None:
         return ()
     different = differing_packages(passing, failing)
