@@ -9,6 +9,9 @@ from typing import Final, assert_never
 
 from envbisect.burnin.result import BurninResult, CheckResult, CheckStatus, Failure, FailureKind
 
+LAST_LINE: Final = 200
+"""Characters of a test's last line that go into one line for people."""
+
 
 class SymptomState(StrEnum):
     """What one symptom showed in one probe."""
@@ -118,11 +121,20 @@ def _observed(check: CheckResult) -> SymptomObservation:
             if check.failure is None:
                 return SymptomObservation(check.id, SymptomState.CANNOT_TELL, None, "failed without saying how")
             signature = signature_of(check.failure)
-            return SymptomObservation(check.id, SymptomState.FAIL, signature, check.detail, check.metrics)
+            return SymptomObservation(check.id, SymptomState.FAIL, signature, _in_words(check), check.metrics)
         case CheckStatus.REFUSED | CheckStatus.SKIPPED | CheckStatus.CANNOT_TELL:
             return SymptomObservation(check.id, SymptomState.CANNOT_TELL, None, check.detail, check.metrics)
         case _:
             assert_never(check.status)
+
+
+def _in_words(check: CheckResult) -> str:
+    """A bare exit code says little: the last thing that the test printed goes with it."""
+    if check.failure is None or check.failure.kind is not FailureKind.EXIT:
+        return check.detail
+    printed = [line.strip() for line in (check.output_tail or "").splitlines() if line.strip()]
+    last = "".join(char for char in printed[-1] if char.isprintable())[:LAST_LINE] if printed else ""
+    return f"{check.detail}: {last}" if last and last not in check.detail else check.detail
 
 
 def signature_of(failure: Failure) -> Signature:

@@ -101,6 +101,9 @@ def _changes(changes: list[Json], console: Console, boundary: tuple[str, str] = 
             "→ " + shown(change["first_bad"]),
         )
     console.print(table)
+    for change in changes:
+        if note := change.get("note"):
+            console.print(f"  {change['key']} {shown(change['first_bad'])}: {one_line(str(note))}")
 
 
 def _certificate(culprit: Json, console: Console) -> None:

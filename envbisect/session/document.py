@@ -99,7 +99,8 @@ def _suspects(reports: Sequence[SymptomReport]) -> list[dict[str, Any]]:
 
 
 def _change(change: Change) -> dict[str, Value]:
-    return {
+    note: dict[str, Value] = {"note": change.note} if change.note else {}
+    return note | {
         "key": change.key,
         "good": change.good,
         "bad": change.bad,

@@ -38,6 +38,7 @@ class Change:
     last_good: Value
     first_bad: Value
     between: tuple[Value, ...] = ()
+    note: str = ""  # what is known of the first bad step: a commit's subject
 
     def rider(self) -> Rider:
         """The same movement as something that had to come along."""

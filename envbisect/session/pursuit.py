@@ -188,7 +188,15 @@ def highest_passing(goal: Goal, history: History) -> Configuration | None:
 def _change(goal: Goal, axis: int, low: int, high: int, holes: Sequence[int] = ()) -> Change:
     steps = goal.axes[axis].steps
     between = tuple(steps[step].value for step in sorted(holes))
-    return Change(goal.axes[axis].key, steps[0].value, steps[-1].value, steps[low].value, steps[high].value, between)
+    return Change(
+        goal.axes[axis].key,
+        steps[0].value,
+        steps[-1].value,
+        steps[low].value,
+        steps[high].value,
+        between,
+        steps[high].note,
+    )
 
 
 def _row(goal: Goal, history: History, role: Role, point: Configuration) -> CertificateRow:

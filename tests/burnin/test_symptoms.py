@@ -116,3 +116,11 @@ def test_fields_of_a_later_payload_are_left_out_and_another_schema_is_refused() 
     with pytest.raises(EnvbisectError) as caught:
         parse_result({"schema": 2, "kind": "burnin-result", "probe": 1, "python": "3.11"})
     assert "schema" in caught.value.message
+
+
+def test_a_bare_exit_code_brings_the_last_line_that_was_printed() -> None:
+    printed = "usage: t.py\n\x1b[31mt.py: error: no such option\n\n"
+    check = {**_failure("exit", exit_code=2), "detail": "exit code 2", "output_tail": printed}
+    observed = observe(_result(check), exit_code=0, timed_out=False).of("command")
+    assert observed.detail == "exit code 2: [31mt.py: error: no such option"
+    assert str(observed.signature) == "exit code 2"
