@@ -58,7 +58,7 @@ class Chooser:
             done += len(inside)
         self.p, self.q = belief.p[keep], belief.q[keep]
         self.weight = belief.probability[keep]
-        self.null = (belief.null + belief.rest + belief.elsewhere, belief.null_rate)
+        self.null = (belief.null, belief.null_rate)
         self._weights = [(self.weight, self.null[0])]
         self.views = [self._view(self.weight, self.null[0])]
         allowed = np.zeros(self.lattice.levels, dtype=np.bool_)
