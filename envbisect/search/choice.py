@@ -58,7 +58,10 @@ class Chooser:
             done += len(inside)
         self.p, self.q = belief.p[keep], belief.q[keep]
         self.weight = belief.probability[keep]
-        self.null = (belief.null, belief.null_rate)
+        # What no listed hypothesis explains points to a climb, and so may draw probes; not where repeats are cheaper
+        # than builds: its rate is held constant, and re-running the bad end would look worth something for ever.
+        unexplained = belief.rest + belief.elsewhere if price is None else 0.0
+        self.null = (belief.null + unexplained, belief.null_rate)
         self._weights = [(self.weight, self.null[0])]
         self.views = [self._view(self.weight, self.null[0])]
         allowed = np.zeros(self.lattice.levels, dtype=np.bool_)
