@@ -62,7 +62,7 @@ def contradictions(evidence: Evidence, p: float, q: float, confidence: float) ->
     failing = [(x, t) for x, t in evidence.tallies.items() if t.bad and q**t.bad * 50 < 1 - confidence]
     passing = [(y, t) for y, t in evidence.tallies.items() if t.good and (1 - p) ** t.good * 50 < 1 - confidence]
     return tuple(
-        Contradiction(x, y)
+        Contradiction(x, y, (tx.good, tx.bad), (ty.good, ty.bad))
         for x, tx in failing
         for y, ty in passing
         if x != y and below(x, y) and tx.bad > tx.good and ty.good > ty.bad

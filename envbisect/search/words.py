@@ -70,10 +70,32 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """``lower`` fails although ``upper``, which has all its changes and more, passes: the test is not monotone."""
+    """``lower`` fails although ``upper``, which has all its changes and more, passes: the test is not monotone.
+
+    ``lower_runs`` and ``upper_runs`` are the (good, bad) answers of both.
+    """
 
     lower: Configuration
     upper: Configuration
+    lower_runs: tuple[int, int] = (0, 0)
+    upper_runs: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """One configuration answered otherwise late than early: the machine changed, or something else that is no axis.
+
+    Attributes:
+        configuration: an end of the search, which was run again and again.
+        before: its (good, bad) answers up to the change.
+        after: its (good, bad) answers since.
+        probability: the chance of so large a change, wherever it lies, if there was none.
+    """
+
+    configuration: Configuration
+    before: tuple[int, int]
+    after: tuple[int, int]
+    probability: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +110,7 @@ class Result:
         complete: the passes seen exclude every other minimal failing point.
         certificate: the culprit's own runs, then one line for every lower neighbour.
         contradictions: pairs of observations that no monotone failure explains at the rates found.
+        drift: an end whose answers changed on the way; what was measured across the change proves nothing.
         bound: upper bound of p - q from the endpoint runs alone.
         rates: (p, q) as estimated: how often a failing and a passing configuration fails.
         posterior_top: the few most probable minimal points with their probability.
@@ -100,6 +123,7 @@ class Result:
     complete: bool = False
     certificate: tuple[Proof, ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
+    drift: Drift | None = None
     bound: float = 1.0
     rates: tuple[float, float] = (1.0, 0.0)
     posterior_top: tuple[tuple[Configuration, float], ...] = field(default=())
