@@ -204,7 +204,7 @@ class Assessor:
         lowest = sorted(failing, key=lambda x: (sum(a / b for a, b in zip(x, sizes, strict=True)), x))
         for point in lowest[:TARGETS]:
             belief = believe(single, counter, self.evidence, self.rates, point)
-            if float(belief.probability[hypotheses.under(point)].sum()) >= TARGET:
+            if float(belief.probability[counter.under(point)].sum()) >= TARGET:
                 return point, belief
         return frame.top, whole
 

@@ -30,6 +30,7 @@ REST_MASS: Final = 0.02
 NULL_MASS: Final = 0.12
 GONE: Final = -1e12  # log prior of what does not exist
 PREDICATE_ALL: Final = 20_000  # hypotheses up to which an infeasibility predicate is asked about each one at once
+REMEMBERED_BYTES: Final = 100_000_000  # of masks kept by a counter
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ class Counter:
         self.bad_in: NDArray[np.int32] = np.zeros(hypotheses.total, dtype=np.int32)
         self.good_in: NDArray[np.int32] = np.zeros(hypotheses.total, dtype=np.int32)
         self.log_prior: Floats = hypotheses.log_prior.copy()
+        self._under: dict[Configuration, Bools] = {}
         if evidence.predicate is not None and hypotheses.total <= PREDICATE_ALL:
             for row in range(hypotheses.total):
                 evidence.exists(hypotheses.point(row))
@@ -81,11 +83,20 @@ class Counter:
 
     def add(self, point: Configuration, *, bad: int, good: int) -> None:
         """Count runs of one configuration."""
-        mask = self.hypotheses.under(point)
+        mask = self.under(point)
         if bad:
             self.bad_in += mask * np.int32(bad)
         if good:
             self.good_in += mask * np.int32(good)
+
+    def under(self, point: Configuration) -> Bools:
+        """For every hypothesis: is it at or below the configuration? Remembered, since the same ones come up again."""
+        mask = self._under.get(point)
+        if mask is None:
+            mask = self.hypotheses.under(point)
+            if (len(self._under) + 1) * self.hypotheses.total <= REMEMBERED_BYTES:
+                self._under[point] = mask
+        return mask
 
 
 def end_rates(evidence: Evidence, rates: Rates) -> tuple[float, float]:
@@ -146,7 +157,7 @@ def believe(
         others = _few([x for x in single.failing if not below(target, x) and not below(x, target)], evidence)
         if others:
             log, p, q = log + math.log(1 - SEVERAL_MASS), p.copy(), q.copy()
-            rows = np.flatnonzero(counter.hypotheses.under(target))
+            rows = np.flatnonzero(counter.under(target))
             freed = _freed(rows, others, counter, evidence, rates)
             other = counter.log_prior[rows] + freed.log + _price_of_several(len(others)) + math.log(2)
             share = 1 / (1 + np.exp(np.clip(log[rows] - other, -50, 50)))
@@ -181,7 +192,7 @@ def _freed(
     bad_in, good_in = counter.bad_in[rows].copy(), counter.good_in[rows].copy()
     for point, tally in evidence.tallies.items():
         if tally.told and any(below(other, point) for other in others):
-            free: Bools = ~counter.hypotheses.under(point)[rows]
+            free: Bools = ~counter.under(point)[rows]
             bad_in += free * np.int32(tally.bad)
             good_in += free * np.int32(tally.good)
     return rates.of(bad_in, good_in, evidence.bad, evidence.good)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import le
 from typing import TypeAlias
 
 Configuration: TypeAlias = tuple[int, ...]
@@ -131,4 +132,4 @@ class Result:
 
 def below(lower: Configuration, upper: Configuration) -> bool:
     """Whether ``lower`` is at or below ``upper`` on every axis."""
-    return all(a <= b for a, b in zip(lower, upper, strict=True))
+    return all(map(le, lower, upper))
