@@ -15,6 +15,7 @@ from envbisect.search.certificate import (
     certificate,
     contradictions,
     excludes_others,
+    missing,
 )
 from envbisect.search.endpoints import Endpoints
 from envbisect.search.evidence import Evidence
@@ -22,6 +23,7 @@ from envbisect.search.forecast import expected_probes, prior_document
 from envbisect.search.lattice import Lattice
 from envbisect.search.price import Prices
 from envbisect.search.rates import DETERMINISTIC, Rates
+from envbisect.search.suspects import Finish, finish
 from envbisect.search.words import Cause, Configuration, Costs, Outcome, Result, Status
 
 
@@ -76,6 +78,7 @@ class Search:
         self._endpoints = Endpoints(self._evidence, confidence, min_effect, told=rates is not None)
         self._prices = Prices(costs) if costs is not None else None
         self._assessment: Assessment | None = None
+        self._finished: Finish | None = None
         self._asked: dict[Configuration, bool] = {}  # asked and not told yet
         self._assessor = Assessor(
             self.lattice,
@@ -104,14 +107,14 @@ class Search:
             self._assessor.answered += 1
         if self._prices is not None and cause is not Cause.UNBUILDABLE:
             self._prices.built(point)
-        self._assessment = None
+        self._forget()
 
     def mark_infeasible(self, configuration: Sequence[int]) -> None:
         """The configuration does not exist (it was snapped to another one): never ask it again, learn nothing."""
         point = self._checked(configuration)
         self._evidence.mark_infeasible(point)
         self._assessor.gone(point)
-        self._assessment = None
+        self._forget()
 
     def _checked(self, configuration: Sequence[int]) -> Configuration:
         point = tuple(int(step) for step in configuration)
@@ -130,10 +133,14 @@ class Search:
 
     def _ask(self, k: int, under_way: list[Configuration]) -> list[Configuration]:
         state = self._assess()
-        if state.status is not None and self._may_retry(state.status):
+        finish = self._finish(state)
+        if self._may_retry(state, finish):
             self._evidence.last_chance = True
-            self._assessment = None
+            self._forget()
             state = self._assess()
+            finish = self._finish(state)
+        if finish is not None:
+            return [point for point in finish.asks if point not in under_way][:k]
         if state.status is not None:
             return []
         batch: list[Configuration] = []
@@ -160,13 +167,44 @@ class Search:
                 chooser.condition(point)
         return batch
 
-    def _may_retry(self, status: Status) -> bool:
-        return status in (Status.SUSPECTS, Status.UNDECIDED) and self._evidence.soft_holes()
+    def _may_retry(self, state: Assessment, finish: Finish | None) -> bool:
+        """Whether nothing is left to ask but what did not answer before."""
+        if finish is not None:
+            return not finish.asks and not finish.left.culprit and self._evidence.soft_holes()
+        return state.status in (Status.SUSPECTS, Status.UNDECIDED) and self._evidence.soft_holes()
 
     def _assess(self) -> Assessment:
         if self._assessment is None:
             self._assessment = self._assessor.look()
         return self._assessment
+
+    def _forget(self) -> None:
+        """Something new was told: what was concluded is looked at again."""
+        self._assessment, self._finished = None, None
+
+    def _finish(self, state: Assessment) -> Finish | None:
+        """How holes end the search: once the posterior has no new configuration to ask, and no culprit proven."""
+        if not self._evidence.any_doubt() or self._rates.told not in (None, (1.0, 0.0)):
+            return None
+        match state.status:
+            case Status.CULPRIT if state.leader is not None and missing(state.leader, self._evidence):
+                pass
+            case Status.SUSPECTS:
+                pass
+            case None if state.belief is not None and self._repeats(state):
+                pass
+            case _:
+                return None
+        if self._finished is None:
+            self._finished = finish(self._evidence, self._rates, self.confidence)
+        return self._finished
+
+    def _repeats(self, state: Assessment) -> bool:
+        """Whether the next question was answered before, and is no end."""
+        question = state.wanted[0] if state.wanted else state.climb.ask() if state.climb else state.probe
+        if question is None or question in (self.lattice.top, self.lattice.zero):
+            return False
+        return self._evidence.tally(question).told
 
     # ------------------------------------------------------------------ answering
 
@@ -174,8 +212,14 @@ class Search:
         """What is known now; status BUDGET as long as another probe would help."""
         state = self._assess()
         evidence = self._evidence
-        status = state.status or Status.BUDGET
-        if state.status is not None and self._may_retry(state.status):
+        finish = self._finish(state)
+        status, culprit, confidence = state.status or Status.BUDGET, state.leader, state.confidence
+        if finish is not None:
+            status = Status.CULPRIT if finish.left.culprit else Status.SUSPECTS
+            culprit, confidence = finish.left.ceiling, finish.confidence
+            if finish.asks:
+                status = Status.BUDGET
+        if self._may_retry(state, finish):
             status = Status.BUDGET
         rates = self._rates.told or (1.0, 0.0)
         top: tuple[tuple[Configuration, float], ...] = ()
@@ -185,19 +229,21 @@ class Search:
             top = self._top(state.belief)
         base = Result(
             status,
-            confidence=state.confidence,
+            confidence=confidence,
             contradictions=contradictions(evidence, *end_rates(evidence, self._rates), self.confidence),
             bound=self._endpoints.bound,
             rates=rates,
             posterior_top=top,
         )
-        if status is Status.CULPRIT and state.leader is not None:
+        if status is Status.CULPRIT and culprit is not None:
             return replace(
                 base,
-                culprit=state.leader,
-                complete=excludes_others(state.leader, evidence),
-                certificate=certificate(state.leader, evidence),
+                culprit=culprit,
+                complete=excludes_others(culprit, evidence),
+                certificate=certificate(culprit, evidence),
             )
+        if status is Status.SUSPECTS and finish is not None:
+            return replace(base, suspects=finish.left.members, certificate=certificate(finish.left.ceiling, evidence))
         if status is Status.SUSPECTS:
             shown = Classes(evidence).ceiling(state.members) or self.lattice.top
             return replace(base, suspects=tuple(sorted(state.members)), certificate=certificate(shown, evidence))

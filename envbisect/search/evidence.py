@@ -145,6 +145,17 @@ class Evidence:
             return 0.0
         return float(np.prod(self._step_chance()[self._levels_of(configuration)]))
 
+    def steady(self) -> bool:
+        """Whether no configuration ever disagreed with itself."""
+        return not any(tally.good and tally.bad for tally in self.tallies.values())
+
+    def askable(self, configuration: Configuration, *, guess: bool = True) -> bool:
+        """Whether something that never answered may be asked; without ``guess`` only its own runs speak against it."""
+        tally = self.tally(configuration)
+        if tally.told or not self.exists(configuration):
+            return False
+        return self.chance(configuration) > 0 or (not guess and not self._spent(tally))
+
     def any_doubt(self) -> bool:
         """Whether anything at all may turn out not to be testable."""
         if self.infeasible or self.predicate is not None:
@@ -231,12 +242,18 @@ class Evidence:
         tally = self.tally(configuration)
         if tally.told or not (tally.unresolved or tally.unbuildable):
             return False
-        if tally.unbuildable or self.last_chance:
-            return tally.unbuildable or tally.unresolved >= GIVE_UP_AFTER
-        if tally.unresolved >= (HOLE_AFTER if self._recovered or self._wasted < WASTED else 1):
+        if self._spent(tally):
             return True
+        if self.last_chance:
+            return False
         silence = self.silence()
         return bool(silence.dead[self._levels_of(configuration)].any()) or silence.covers(configuration)
+
+    def _spent(self, tally: Tally) -> bool:
+        """Whether the runs of a configuration that never answered are enough not to ask it (for now)."""
+        if tally.unbuildable or self.last_chance:
+            return tally.unbuildable or tally.unresolved >= GIVE_UP_AFTER
+        return tally.unresolved >= (HOLE_AFTER if self._recovered or self._wasted < WASTED else 1)
 
     def _special(self, configuration: Configuration) -> float | None:
         tally = self.tallies.get(configuration)
