@@ -77,7 +77,8 @@ def measure(options: argparse.Namespace, store: Store) -> list[Measurement]:
     store.prune([each.name for each in measurements])
     if timing and not store.is_thinking_fresh():
         say("timing the search, alone on the machine")
-        store.keep_thinking(speed.measure())
+        digest = speed.digest()  # before: whoever edits the sources meanwhile has them timed again
+        store.keep_thinking(speed.measure(), digest)
     if any(each.family == "git" for each in selected):
         store.keep_versions({"git": gitrun.version()})
     if any(each.tools and not store.is_fresh(each, options.searches) for each in selected):

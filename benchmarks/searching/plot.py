@@ -13,12 +13,14 @@ from searching import rows
 from searching.bisection import VOTES
 from searching.bounds import bound
 from searching.cells import Look
+from searching.goals import chance
 from searching.measurements import ALONE, BAYESECT, Figures, Measurement, git_name, repeated, repeats_of
 from searching.store import Store
 from searching.worlds import CONFIDENCE, Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 INK: Final = "#010203"  # stands for the reader's own text colour in what matplotlib writes
 SETTINGS: Final = {
@@ -30,6 +32,7 @@ SETTINGS: Final = {
     "axes.spines.right": False,
     **dict.fromkeys(("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color"), INK),
 }
+SIZE_INCHES: Final = (9.6, 5.0)
 STYLE: Final = "<style>svg { color: #1f2328 } @media (prefers-color-scheme: dark) { svg { color: #e6edf3 } }</style>"
 
 
@@ -63,13 +66,20 @@ def draw(path: Path, measurements: Sequence[Measurement], store: Store) -> None:
 
     look, text = Look(measurements, store), io.StringIO()
     with mpl.rc_context(SETTINGS):
-        figure = Figure(figsize=(9.6, 4.6), layout="constrained")
+        figure = Figure(figsize=SIZE_INCHES, layout="constrained")
         FigureCanvasSVG(figure)
-        left, right = figure.subplots(1, 2, width_ratios=(3, 2))
-        _runs(left, look)
-        _costs(right, look)
+        panels(figure, look)
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     path.write_text(_themed(text.getvalue()), encoding="utf-8")
+
+
+def panels(figure: Figure, look: Look) -> None:
+    """Both panels, with one legend below."""
+    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    _runs(left, look)
+    _costs(right, look)
+    handles, labels = left.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=9)
 
 
 def _themed(svg: str) -> str:
@@ -84,7 +94,7 @@ def _label(row: Row) -> str:
 
 
 def _trusted(figures: Figures) -> bool:
-    return figures.right >= CONFIDENCE * figures.searches
+    return figures.right >= CONFIDENCE * figures.searches - chance(figures.searches)
 
 
 def _runs(axes: Axes, look: Look) -> None:
@@ -110,7 +120,7 @@ def _runs(axes: Axes, look: Look) -> None:
 
 
 def _dot(axes: Axes, series: Series, x: float, y: float, *, trusted: bool) -> None:
-    """Filled where at least 95 % of all searches got the right answer, hollow where not."""
+    """Filled where 95 % of all searches got the right answer, less what chance does; hollow where not."""
     face = series.colour if trusted else "none"
     axes.plot([x], [y], series.marker, color=series.colour, markerfacecolor=face, markersize=7, linestyle="none")
 
@@ -119,7 +129,6 @@ def _legend(axes: Axes) -> None:
     for series in (OURS, TOLD, THEIRS, GIT, EXPLAIN):
         axes.plot([], [], series.marker, color=series.colour, label=series.name, linestyle="none")
     axes.plot([], [], "o", color=INK, markerfacecolor="none", label="hollow: right in less than 95 %", linestyle="none")
-    axes.legend(frameon=False, fontsize=8, loc="best")
 
 
 def _costs(axes: Axes, look: Look) -> None:
@@ -136,5 +145,6 @@ def _costs(axes: Axes, look: Look) -> None:
             axes.bar(left, figures.cost_mean, 0.25, color=face, edgecolor=series.colour, linewidth=1.2)
             axes.annotate(f"{figures.cost_mean:.0f}", (left, figures.cost_mean), ha="center", va="bottom", fontsize=8)
     axes.set_xticks(range(len(rows.COSTS)), [rows.rates_title(row.p, row.q).replace(", ", "\n") for row in rows.COSTS])
+    axes.set_xlabel("rates (envbisect is told the prices)")
     axes.set_ylabel("cost (runs of the test; a build costs 10)")
     axes.set_title("Cost to an answer, 1 024 steps", loc="left", color=INK)

@@ -41,6 +41,8 @@ def play_all(measurements: Sequence[Measurement], store: Store, searches: int, j
     missing = [each for each in measurements if not store.is_fresh(each, searches)]
     if kept := len(measurements) - len(missing):
         say(f"{kept} measurements are stored already")
+    # Of the sources as the processes load them: who edits them meanwhile has all this measured again.
+    digests = {each.name: each.digest() for each in missing}
     begun = time.perf_counter()
     with _pool(jobs) as pool:
         tasks: list[tuple[Measurement, list[Future[list[Found]]]]] = [
@@ -49,7 +51,7 @@ def play_all(measurements: Sequence[Measurement], store: Store, searches: int, j
         ]
         for number, (measurement, futures) in enumerate(tasks, start=1):
             figures = Figures.of([found for future in futures for found in future.result()])
-            store.keep(measurement, figures)
+            store.keep(measurement, figures, digests[measurement.name])
             say(
                 f"[{number}/{len(tasks)}] {measurement.name}: {figures.runs_mean:.1f} runs, {figures.builds_mean:.1f} "
                 f"builds, right {figures.right}/{figures.answered}, answered {figures.answered}/{figures.searches} "

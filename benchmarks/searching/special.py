@@ -11,9 +11,13 @@ from searching.measurements import ALONE, BAYESECT, BAYESECT_TOLD, FREE, ROUNDS,
 from searching.ours import WORKERS
 from searching.worlds import Row
 
-NULL_COLUMNS: Final = "row | ends told | found by | searches | blames | says so | runs | wanted"
-WORKER_COLUMNS: Final = "row | how | probes | rounds | fewer by | right | answered"
+NULL_COLUMNS: Final = "row | ends told | found by | searches | blames | says so | otherwise | runs | wanted"
+WORKER_COLUMNS: Final = "row | how | probes | rounds | fewer by | wanted | right | answered"
 SPEED_COLUMNS: Final = "space | axes | hypotheses | first question, ms | early, ms a probe | late, ms a probe | wanted"
+SAYS_SO: Final = "not-reproduced"
+CULPRIT: Final = "culprit"
+CONFIDENT: Final = "confident"  # git_bayesect's
+LEAST_GAIN: Final = 2.2  # how many times fewer rounds four workers shall take on the first of the rows
 SHORT_COLUMNS: Final = "row | probes | × bound | 95 % within | builds | right | answered | ms a search"
 
 
@@ -31,9 +35,11 @@ def null_lines(look: Look) -> Iterator[Line]:
 
 def null_line(row: Row, player: str, figures: Figures, wanted: str) -> Line:
     """How often it is said that nothing is to be found, and how often something is blamed all the same."""
-    says_so = figures.statuses.get("not-reproduced", 0)
+    says_so = figures.statuses.get(SAYS_SO, 0)
     blames = figures.answered - figures.right
-    counts = (str(figures.searches), share(blames, figures.searches), share(says_so, figures.searches))
+    others = {word: n for word, n in figures.statuses.items() if word not in (SAYS_SO, CULPRIT, CONFIDENT)}
+    otherwise = ", ".join(f"{n} {word}" for word, n in others.items()) or NOTHING
+    counts = (str(figures.searches), share(blames, figures.searches), share(says_so, figures.searches), otherwise)
     ends = NOTHING if player.startswith(BAYESECT) and not player.startswith(BAYESECT_TOLD) else str(row.ends)
     return (row.title, ends, player, *counts, runs_of(figures), wanted)
 
@@ -53,6 +59,7 @@ def worker_lines(look: Look) -> Iterator[Line]:
                 runs_of(figures),
                 f"{figures.rounds_mean:.1f}",
                 NOTHING if player == ALONE else f"{alone.rounds_mean / figures.rounds_mean:.2f} ×",
+                f"≥ {LEAST_GAIN:g} ×" if player != ALONE and row is rows.HIDDEN[1] else NOTHING,
                 share(figures.right, figures.answered),
                 share(figures.answered, figures.searches),
             )

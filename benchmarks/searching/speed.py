@@ -19,7 +19,7 @@ TARGETS: Final = (10_000, 100_000, 1_000_000)
 LIMITS_MS: Final = {10_000: 8.0, 1_000_000: 150.0}
 PROBES: Final = 5  # the median of so many is taken
 LATE: Final = 25  # probes before the late ones
-SEEDS: Final = 3
+SEEDS: Final = {10_000: 5, 100_000: 3, 1_000_000: 1}  # searches, fewer where each takes long
 
 KINDS: Final[dict[str, Callable[[int], Point]]] = {
     "ladders of 8": lambda count: (7,) * count,
@@ -62,7 +62,7 @@ def timed(kind: str, target: int, probes: int = PROBES, late: int = LATE) -> Thi
     """Medians over some probes, the middle of a few seeds."""
     sizes = largest(kind, target)
     row = Row(f"speed {kind} {target}", "", sizes, 2, p=0.5, q=0.02)
-    each = [list(_milliseconds(row, seed, late + probes)) for seed in range(SEEDS)]
+    each = [list(_milliseconds(row, seed, late + probes)) for seed in range(SEEDS.get(target, 1))]
     return Thinking(
         kind,
         target,

@@ -53,9 +53,9 @@ class Store:
         entry = self._document["measurements"].get(measurement.name)
         return entry is not None and entry["digest"] != measurement.digest()
 
-    def keep(self, measurement: Measurement, figures: Figures) -> None:
-        """Store what was measured just now."""
-        entry = {"digest": measurement.digest(), "figures": asdict(figures)}
+    def keep(self, measurement: Measurement, figures: Figures, digest: str) -> None:
+        """Store what was measured with sources of this digest."""
+        entry = {"digest": digest, "figures": asdict(figures)}
         self._document["measurements"][measurement.name] = entry
         self._write()
 
@@ -68,9 +68,9 @@ class Store:
         """Whether the times a probe are those of the sources of now."""
         return bool(self._document["speed"].get("digest") == speed.digest())
 
-    def keep_thinking(self, points: Sequence[dict[str, Any]]) -> None:
-        """Store the times a probe."""
-        self._document["speed"] = {"digest": speed.digest(), "points": list(points)}
+    def keep_thinking(self, points: Sequence[dict[str, Any]], digest: str) -> None:
+        """Store the times a probe of sources of this digest."""
+        self._document["speed"] = {"digest": digest, "points": list(points)}
         self._write()
 
     def keep_versions(self, versions: dict[str, str]) -> None:

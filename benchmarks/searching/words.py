@@ -64,7 +64,7 @@ SPEED: Final = """
 ## Thinking
 
 CPU milliseconds of one answer and the question that follows it: the median of five, early in a search (after the first
-question) and late (after 25), the middle one of three searches for a pair at p = .5, q = .02. The hypotheses are the
+question) and late (after 25), the middle one of a few searches for a pair at p = .5, q = .02. The hypotheses are the
 culprits of one axis and of two.
 
 """

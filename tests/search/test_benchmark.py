@@ -294,6 +294,12 @@ def small(row: Row = rows.FLAGS_SURE[0]) -> Measurement:
     return Measurement("QuickXplain", "quickxplain", row, partial(play_explained, 1), (ROOT / "pyproject.toml",))
 
 
+def edit_and_play(source: Path, row: Row, seeds: Sequence[int]) -> list[Found]:
+    """An engineer saves a file while a search runs."""
+    source.write_text("2", encoding="utf-8")
+    return play_explained(1, row, seeds)
+
+
 def test_what_is_stored_is_not_played_again_until_a_source_or_the_row_changes(tmp_path: Path) -> None:
     source, path = tmp_path / "source.py", tmp_path / "figures.json"
     source.write_text("1", encoding="utf-8")
@@ -308,10 +314,22 @@ def test_what_is_stored_is_not_played_again_until_a_source_or_the_row_changes(tm
     assert not again.is_fresh(replace(measurement, row=replace(measurement.row, p=0.9)), 3)
     play_all([measurement], again, 3, 1, said.append)
     assert said[1:] == ["1 measurements are stored already"]
+    assert not again.is_stale(measurement)
     source.write_text("2", encoding="utf-8")
     assert not again.is_fresh(measurement, 3)
     assert again.is_stale(measurement)
     assert Look([measurement], again).mark("QuickXplain", measurement.row) == " †"
+
+
+def test_sources_that_change_while_they_are_measured_are_measured_again(tmp_path: Path) -> None:
+    source = tmp_path / "source.py"
+    source.write_text("1", encoding="utf-8")
+    measurement, store = replace(small(), sources=(source,)), Store(None)
+    play_all([measurement], store, 1, 1, lambda _: None)
+    assert store.is_fresh(measurement, 1)
+    meanwhile = replace(measurement, play=partial(edit_and_play, source))
+    play_all([replace(meanwhile, player="edited")], store, 1, 1, lambda _: None)
+    assert not store.is_fresh(replace(meanwhile, player="edited"), 1)
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"schema": 99}'])
@@ -329,9 +347,14 @@ def filled(path: Path | None = None) -> tuple[list[Measurement], Store]:
     """Every measurement with made-up figures."""
     measurements, store = list(everything(NO_TOOLS)), Store(path)
     for number, each in enumerate(measurements):
-        store.keep(each, Figures.of([found(20 + number % 7, 10), found(30, 12)]))
-    store.keep_thinking([{"kind": k, "target": n, "axes": 9, "hypotheses": n - 1, "opening_ms": 1.0, "early_ms": 2.0,
-                          "late_ms": 0.01 * n} for k in speed.KINDS for n in speed.TARGETS])  # fmt: skip
+        store.keep(each, Figures.of([found(20 + number % 7, 10), found(30, 12)]), each.digest())
+    times = {"axes": 9, "opening_ms": 1.0, "early_ms": 2.0}
+    points = [
+        {"kind": kind, "target": count, "hypotheses": count - 1, "late_ms": 0.01 * count, **times}
+        for kind in speed.KINDS
+        for count in speed.TARGETS
+    ]
+    store.keep_thinking(points, speed.digest())
     return measurements, store
 
 
@@ -369,6 +392,7 @@ def test_the_plot_is_the_same_for_the_same_figures_and_has_the_readers_colours(t
     assert "currentColor" in text
     assert plot.INK not in text
     assert "dc:date" not in text
+    assert text.count("hollow: right in less than 95 %") == 1
     for words in ("runs of the test (mean of a search)", "cost (runs of the test; a build costs 10)"):
         assert words in text
 
