@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from envbisect.search.evidence import Evidence
-from envbisect.search.words import Configuration, Contradiction, Proof, Role, below
+from envbisect.search.words import Configuration, Proof, Role, below
 
 ENUMERABLE: Final = 4096  # points of a lattice whose testable points are all looked at
 
@@ -55,18 +55,6 @@ def excludes_others(culprit: Configuration, evidence: Evidence) -> bool:
         if tally.good <= tally.bad:
             return False
     return True
-
-
-def contradictions(evidence: Evidence, p: float, q: float, confidence: float) -> tuple[Contradiction, ...]:
-    """Pairs of a failing point below a passing one whose runs both have a probability below 1 - confidence."""
-    failing = [(x, t) for x, t in evidence.tallies.items() if t.bad and q**t.bad * 50 < 1 - confidence]
-    passing = [(y, t) for y, t in evidence.tallies.items() if t.good and (1 - p) ** t.good * 50 < 1 - confidence]
-    return tuple(
-        Contradiction(x, y, (tx.good, tx.bad), (ty.good, ty.bad))
-        for x, tx in failing
-        for y, ty in passing
-        if x != y and below(x, y) and tx.bad > tx.good and ty.good > ty.bad
-    )
 
 
 def direct_odds(culprit: Configuration, evidence: Evidence, p: float, q: float) -> float:

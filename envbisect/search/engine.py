@@ -9,20 +9,16 @@ import numpy as np
 
 from envbisect.errors import UsageError
 from envbisect.search.assess import FAINTEST, Assessment, Assessor
-from envbisect.search.belief import Belief, end_rates
-from envbisect.search.certificate import (
-    Classes,
-    certificate,
-    contradictions,
-    excludes_others,
-    missing,
-)
+from envbisect.search.belief import Belief
+from envbisect.search.certificate import missing
+from envbisect.search.doubts import Doubts
 from envbisect.search.endpoints import Endpoints
 from envbisect.search.evidence import Evidence
 from envbisect.search.forecast import expected_probes, prior_document
 from envbisect.search.lattice import Lattice
 from envbisect.search.price import Prices
 from envbisect.search.rates import DETERMINISTIC, Rates
+from envbisect.search.ruling import Ruling, by_posterior, not_monotone, proven, with_holes
 from envbisect.search.suspects import Finish, finish
 from envbisect.search.words import Cause, Configuration, Costs, Outcome, Result, Status
 
@@ -76,9 +72,21 @@ class Search:
         self._weights = np.array(weights if weights is not None else [1.0] * len(sizes), dtype=np.float64)
         self._evidence = Evidence(self.lattice, infeasible)
         self._endpoints = Endpoints(self._evidence, confidence, min_effect, told=rates is not None)
+        self._doubts = Doubts(self.lattice, self._evidence, confidence, rates)
         self._prices = Prices(costs) if costs is not None else None
         self._assessment: Assessment | None = None
         self._finished: Finish | None = None
+        self._stood: Ruling | None = None
+        self._anew: Callable[[], Search] = lambda: Search(
+            sizes,
+            confidence,
+            rates=rates,
+            weights=weights,
+            seed=seed,
+            infeasible=self._evidence.predicate or self._evidence.infeasible,
+            min_effect=min_effect,
+            deterministic=deterministic,
+        )
         self._asked: dict[Configuration, bool] = {}  # asked and not told yet
         self._assessor = Assessor(
             self.lattice,
@@ -99,10 +107,12 @@ class Search:
         outcome = Outcome(outcome)
         if count < 1:
             raise UsageError(f"{count} answers cannot be told", "tell at least one")
-        self._evidence.tell(point, outcome, Cause(cause) if cause is not None else None, count)
+        cause = Cause(cause) if cause is not None else None
+        self._evidence.tell(point, outcome, cause, count)
         if outcome is not Outcome.UNRESOLVED:
             bad = outcome is Outcome.BAD
             self._assessor.told(point, bad=count if bad else 0, good=0 if bad else count)
+        self._doubts.told(point, outcome, cause, count)
         if self._asked.pop(point, False):
             self._assessor.answered += 1
         if self._prices is not None and cause is not Cause.UNBUILDABLE:
@@ -127,20 +137,25 @@ class Search:
 
     def ask(self, k: int = 1, running: Iterable[Sequence[int]] = ()) -> list[Configuration]:
         """Up to ``k`` configurations that are informative together with those under way; empty when decided."""
+        self._doubts.asked()
         batch = self._ask(k, [self._checked(point) for point in running])
         self._asked.update(dict.fromkeys(batch, True))
         return batch
 
     def _ask(self, k: int, under_way: list[Configuration]) -> list[Configuration]:
-        state = self._assess()
-        finish = self._finish(state)
-        if self._may_retry(state, finish):
+        ruling = self._ruling()
+        if self._may_retry(ruling):
             self._evidence.last_chance = True
             self._forget()
-            state = self._assess()
-            finish = self._finish(state)
-        if finish is not None:
-            return [point for point in finish.asks if point not in under_way][:k]
+            ruling = self._ruling()
+        if ruling is not None:
+            if ruling.last_look:
+                self._doubts.looks(ruling.asks[0])
+            return [point for point in ruling.asks if point not in under_way][:k]
+        return self._informative(self._assess(), k, under_way)
+
+    def _informative(self, state: Assessment, k: int, under_way: list[Configuration]) -> list[Configuration]:
+        """What the posterior wants to know."""
         if state.status is not None:
             return []
         batch: list[Configuration] = []
@@ -167,11 +182,10 @@ class Search:
                 chooser.condition(point)
         return batch
 
-    def _may_retry(self, state: Assessment, finish: Finish | None) -> bool:
+    def _may_retry(self, ruling: Ruling | None) -> bool:
         """Whether nothing is left to ask but what did not answer before."""
-        if finish is not None:
-            return not finish.asks and not finish.left.culprit and self._evidence.soft_holes()
-        return state.status in (Status.SUSPECTS, Status.UNDECIDED) and self._evidence.soft_holes()
+        status = ruling.status if ruling is not None else self._assess().status
+        return status in (Status.SUSPECTS, Status.UNDECIDED) and not self._doubts.any and self._evidence.soft_holes()
 
     def _assess(self) -> Assessment:
         if self._assessment is None:
@@ -180,7 +194,34 @@ class Search:
 
     def _forget(self) -> None:
         """Something new was told: what was concluded is looked at again."""
-        self._assessment, self._finished = None, None
+        self._assessment, self._finished, self._stood = None, None, None
+
+    def _ruling(self) -> Ruling | None:
+        """What overrules the posterior, if anything does."""
+        state, doubts = self._assess(), self._doubts
+        if doubts.drift is not None:
+            return self._after_drift()
+        if wanted := doubts.wanted():
+            return Ruling(Status.BUDGET, wanted, confidence=state.confidence)
+        ends_decide = state.status in (Status.GOOD_FAILS, Status.NOT_REPRODUCED)
+        if not ends_decide and (descent := doubts.descent()) is not None:
+            return not_monotone(descent, self.confidence, self._evidence)
+        if state.status is Status.CULPRIT and (again := doubts.last_look(state.members[0])) is not None:
+            return Ruling(Status.BUDGET, (again,), confidence=state.confidence, last_look=True)
+        finish = self._finish(state)
+        return with_holes(finish, self._evidence) if finish is not None else None
+
+    def _after_drift(self) -> Ruling:
+        """Only what was proven before the change still is: a search that was told no more would say so."""
+        if self._stood is None:
+            before = self._anew()
+            for point, outcome, cause, count in self._doubts.before_change():
+                before.tell(point, outcome, cause, count)
+            found = before.result()
+            self._stood = Ruling(Status.UNDECIDED)
+            if found.status is Status.CULPRIT and found.culprit is not None:
+                self._stood = proven(found.culprit, found.confidence, before._evidence)
+        return self._stood
 
     def _finish(self, state: Assessment) -> Finish | None:
         """How holes end the search: once the posterior has no new configuration to ask, and no culprit proven."""
@@ -210,44 +251,20 @@ class Search:
 
     def result(self) -> Result:
         """What is known now; status BUDGET as long as another probe would help."""
-        state = self._assess()
-        evidence = self._evidence
-        finish = self._finish(state)
-        status, culprit, confidence = state.status or Status.BUDGET, state.leader, state.confidence
-        if finish is not None:
-            status = Status.CULPRIT if finish.left.culprit else Status.SUSPECTS
-            culprit, confidence = finish.left.ceiling, finish.confidence
-            if finish.asks:
-                status = Status.BUDGET
-        if self._may_retry(state, finish):
-            status = Status.BUDGET
-        rates = self._rates.told or (1.0, 0.0)
-        top: tuple[tuple[Configuration, float], ...] = ()
-        if state.belief is not None and state.leader is not None:
-            row = state.belief.leading()
-            rates = (float(state.belief.p[row]), float(state.belief.q[row]))
-            top = self._top(state.belief)
+        state, ruling = self._assess(), self._ruling()
         base = Result(
-            status,
-            confidence=confidence,
-            contradictions=contradictions(evidence, *end_rates(evidence, self._rates), self.confidence),
+            Status.BUDGET,
+            confidence=state.confidence,
+            contradictions=self._doubts.contradictions,
+            drift=self._doubts.drift,
             bound=self._endpoints.bound,
-            rates=rates,
-            posterior_top=top,
+            rates=self._rates.told or (1.0, 0.0),
         )
-        if status is Status.CULPRIT and culprit is not None:
-            return replace(
-                base,
-                culprit=culprit,
-                complete=excludes_others(culprit, evidence),
-                certificate=certificate(culprit, evidence),
-            )
-        if status is Status.SUSPECTS and finish is not None:
-            return replace(base, suspects=finish.left.members, certificate=certificate(finish.left.ceiling, evidence))
-        if status is Status.SUSPECTS:
-            shown = Classes(evidence).ceiling(state.members) or self.lattice.top
-            return replace(base, suspects=tuple(sorted(state.members)), certificate=certificate(shown, evidence))
-        return base
+        if state.belief is not None and state.leader is not None:
+            base = replace(base, rates=_leading_rates(state.belief), posterior_top=self._top(state.belief))
+        if self._may_retry(ruling):
+            return base
+        return (ruling or by_posterior(state, self._evidence)).applied(base)
 
     def _top(self, belief: Belief) -> tuple[tuple[Configuration, float], ...]:
         hypotheses = self._assessor.counter.hypotheses
@@ -262,3 +279,8 @@ class Search:
     def describe_prior(self) -> dict[str, object]:
         """The prior in words and numbers, for a plan."""
         return prior_document(self._assessor.root, self.lattice, self._weights, self._rates)
+
+
+def _leading_rates(belief: Belief) -> tuple[float, float]:
+    row = belief.leading()
+    return float(belief.p[row]), float(belief.q[row])
