@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from envbisect.report.doubts import doubts
 from envbisect.report.tables import plain_table
 from envbisect.report.values import count, duration, one_line, percent, percent_at_most, pins, shown, unmoved
 
@@ -175,17 +176,10 @@ def _left_over(document: Json, console: Console, said: Collection[str]) -> None:
     """What the answer does not cover: deltas that stayed, observations that contradict each other, notes."""
     for delta in document["unmovable"]:
         console.print(unmoved(delta))
-    for contradiction in document["contradictions"]:
-        console.print(f"contradiction: {_contradiction(contradiction)}")
+    doubts(document, console)
     for note in document.get("notes", ()):
         if note not in said:
             console.print(f"note: {one_line(str(note))}", style="dim")
-
-
-def _contradiction(pair: Any) -> str:
-    if isinstance(pair, Mapping) and {"fails", "passes"} <= pair.keys():
-        return f"fails with {pins(pair['fails'])}, but passes with {pins(pair['passes'])}"
-    return pair if isinstance(pair, str) else shown(pair)
 
 
 def _spent(document: Json, console: Console) -> None:

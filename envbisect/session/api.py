@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -71,33 +70,39 @@ def resume(
     confidence: float | None = None,
     max_probes: int | None = None,
     max_hours: float | None = None,
+    until: str | None = None,
+    forget: int | None = None,
     on_event: Subscriber = ignore,
 ) -> dict[str, Any]:
     """Go on with a session that was killed, interrupted or out of budget; with other options also with a finished one.
 
-    Without other options a finished session answers again. ``max_probes`` and ``max_hours`` are new budgets over the
-    whole session, what was spent before included.
+    Without other options a finished session answers again; so it does where it is as sure as it is now asked to be.
+    ``max_probes`` and ``max_hours`` are new budgets over the whole session, what was spent before included. ``forget``
+    is the number of the probe from which on nothing that was observed counts any more.
 
     Raises:
         EnvbisectError: no such session, it is owned by another process, or its files were damaged.
     """
     from envbisect.session.preparation import prepare
+    from envbisect.session.resuming import carry_over, going_on, sure_enough
     from envbisect.space import space_from_document
 
     folder = SessionFolder.open(Path(session).absolute())
     try:
         stored = folder.read(SESSION)
         before = _options_of(folder.path, stored)
-        options = replace(
-            before,
-            confidence=before.confidence if confidence is None else confidence,
-            max_probes=before.max_probes if max_probes is None else max_probes,
-            max_hours=before.max_hours if max_hours is None else max_hours,
-        )
-        if (folder.path / RESULT).exists():
-            if options == before:
-                return folder.read(RESULT)
-            (folder.path / RESULT).unlink()
+        options = before.amended(confidence=confidence, max_probes=max_probes, max_hours=max_hours, until=until)
+        finished = (folder.path / RESULT).exists()
+        if finished and forget is None:
+            answered = folder.read(RESULT)
+            if options == before or sure_enough(answered, before, options):
+                return answered
+        if options != before or forget is not None:
+            carried = carry_over(folder, forget)
+            on_event(Note(going_on(carried, before, options)))
+            stored = {**stored, "options": options.to_document(), "carried": carried}
+            (folder.path / RESULT).unlink(missing_ok=True)
+            folder.write(SESSION, stored)
         kept_space = folder.read(SPACE)
         prepared = prepare(
             options,
@@ -106,8 +111,7 @@ def resume(
             stored=stored,
             stored_space=lambda index: space_from_document(kept_space, index=index),
         )
-        folder.write(SESSION, {**stored, "options": options.to_document()})
-        return _run(folder, options, prepared, on_event)
+        return _run(folder, options, prepared, on_event, stored.get("carried", 0))
     finally:
         folder.close()
 
@@ -188,7 +192,9 @@ def burnin_once(
         return run_single(options.resolved(Path.cwd()), moment, Path(scratch))
 
 
-def _run(folder: SessionFolder, options: RunOptions, prepared: Prepared, on_event: Subscriber) -> dict[str, Any]:
+def _run(
+    folder: SessionFolder, options: RunOptions, prepared: Prepared, on_event: Subscriber, carried: int = 0
+) -> dict[str, Any]:
     """Run a prepared session, write its result and return it."""
     from envbisect.session.campaign import Campaign
     from envbisect.session.document import Frame, result_document
@@ -209,7 +215,8 @@ def _run(folder: SessionFolder, options: RunOptions, prepared: Prepared, on_even
         lambda message: _record_fault(journal, message),
         workdir=Path(prepared.setting.workdir) if prepared.setting.workdir else None,
     )
-    engine = Engine(campaign, executor, journal, folder, on_event, options.max_hours)
+    until = datetime.fromisoformat(options.until) if options.until else None
+    engine = Engine(campaign, executor, journal, folder, on_event, options.max_hours, until, carried)
     try:
         journal.append(RecordType.OPENED, {"tool": __version__, "pid": os.getpid(), "records": len(journal.records)})
         try:
@@ -227,6 +234,7 @@ def _run(folder: SessionFolder, options: RunOptions, prepared: Prepared, on_even
                 notes=tuple(prepared.notes),
                 built=engine.built(),
                 total_s=engine.total_s(),
+                numbers=tuple(engine.numbers),
                 reproduce=tuple(recipe(options, prepared.setting.runtime, _shown(folder.path), answer)),
             ),
         )

@@ -11,7 +11,8 @@ from envbisect.manifest.stack import Value
 from envbisect.search import Outcome, Status
 from envbisect.session.ask import NotBuilt, NotFeasible, Purpose, Ran
 from envbisect.session.campaign import Answer, Campaign, SymptomReport
-from envbisect.session.finding import CertificateRow, Change, Contradiction, Finding
+from envbisect.session.doubts import Doubts
+from envbisect.session.finding import CertificateRow, Change, Finding
 from envbisect.session.history import Entry, History
 from envbisect.session.oracle import Symptom, failed
 from envbisect.space.model import Rider, Unmovable
@@ -32,20 +33,23 @@ class Frame:
     built: int
     total_s: float
     reproduce: tuple[Mapping[str, str], ...] = ()
+    numbers: tuple[int, ...] = ()  # of the probes, one for each entry of the history
 
 
 def result_document(campaign: Campaign, answer: Answer | None, frame: Frame) -> dict[str, Any]:
     """The document of a finished run, or of an interrupted one (``answer`` None)."""
     reports = answer.reports if answer else ()
+    doubts = Doubts(campaign, answer, frame.numbers)
     return {
         "schema": SCHEMA,
         "status": answer.status.value if answer else INTERRUPTED,
-        "reason": answer.reason if answer else "interrupted; go on with: envbisect resume " + frame.session,
+        "reason": _reason(campaign, answer, frame),
         "culprits": _culprits(reports),
         "suspects": _suspects(reports),
         "symptoms": [_symptom(report) for report in reports],
         "unmovable": [_unmovable(entry) for entry in frame.unmovable],
-        "contradictions": [_contradiction(c) for report in reports for f in report.findings for c in f.contradictions],
+        "contradictions": doubts.contradictions(),
+        "drift": doubts.drift(),
         "probes": _probes(campaign.history, campaign.symptoms, frame.built),
         "seconds": _seconds(campaign.history, frame.total_s),
         "session": frame.session,
@@ -53,6 +57,18 @@ def result_document(campaign: Campaign, answer: Answer | None, frame: Frame) -> 
         "notes": list(frame.notes),
         "reproduce": [dict(line) for line in frame.reproduce],
     }
+
+
+GO_ON: Final = {"--max-probes": "--max-probes N", "--max-hours": "--max-hours H", "--until": "--until HH:MM"}
+
+
+def _reason(campaign: Campaign, answer: Answer | None, frame: Frame) -> str:
+    resume = f"go on with: envbisect resume {frame.session}"
+    if answer is None:
+        return f"interrupted; {resume}"
+    if answer.status is Status.BUDGET and campaign.out_of:
+        return f"{answer.reason}; {resume} {GO_ON[campaign.out_of]}"
+    return answer.reason
 
 
 def _culprits(reports: Sequence[SymptomReport]) -> list[dict[str, Any]]:
@@ -125,10 +141,6 @@ def _rider(rider: Rider) -> dict[str, Value]:
 
 def _unmovable(entry: Unmovable) -> dict[str, Value]:
     return {"key": entry.key, "good": entry.good, "bad": entry.bad, "stays": entry.stays, "reason": entry.reason}
-
-
-def _contradiction(pair: Contradiction) -> dict[str, Any]:
-    return {"fails": dict(pair.fails), "passes": dict(pair.passes)}
 
 
 def _symptom(report: SymptomReport) -> dict[str, Any]:

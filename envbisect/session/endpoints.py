@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -30,33 +30,49 @@ class EndpointPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """What the ends showed. ``good_failed``: every run of the good end failed (at least two)."""
+    """What the ends showed.
+
+    Attributes:
+        good_failed: every run of the good end failed (at least two).
+        cannot_tell: which end never gave an answer.
+        spent: the budget ended before the ends had shown what they must.
+    """
 
     good: tuple[Observation, ...]
     bad: tuple[Observation, ...]
     symptoms: tuple[Symptom, ...]
     good_failed: bool
-    cannot_tell: str = ""  # which end never gave an answer
+    cannot_tell: str = ""
+    spent: bool = False
 
 
 def establish(
-    zero: Configuration, top: Configuration, history: History, policy: EndpointPolicy
+    zero: Configuration,
+    top: Configuration,
+    history: History,
+    policy: EndpointPolicy,
+    spent: Callable[[], bool] = lambda: False,
 ) -> Generator[Ask, Reply, Ends]:
     """Run both ends: 2 + 2 times, more (to 10 + 10) while an end disagrees with itself or the bad end has not failed.
+
+    Runs that the history holds already are not made again.
 
     Raises:
         EnvironmentFailure: an end cannot be built.
     """
-    good: list[Observation] = []
-    bad: list[Observation] = []
+    good, bad = history.observations(zero), history.observations(top)
     wanted = FEWEST
     while True:
-        while min(len(good), len(bad)) < wanted:
-            for name, point, runs in (("good", zero, good), ("bad", top, bad)):
-                if len(runs) < wanted:
-                    runs.append((yield from _run_end(name, point, history)))
-            if len(good) >= FEWEST and all(failed(observation) for observation in good):
+        while True:
+            if min(len(good), len(bad)) >= FEWEST and all(failed(observation) for observation in good):
                 return Ends(tuple(good), tuple(bad), (), good_failed=True)
+            short = [end for end in (("good", zero, good), ("bad", top, bad)) if len(end[2]) < wanted]
+            if not short:
+                break
+            if spent():
+                return Ends(tuple(good), tuple(bad), (), good_failed=False, spent=True)
+            name, point, runs = min(short, key=lambda end: len(end[2]))
+            runs.append((yield from _run_end(name, point, history)))
         symptoms = _symptoms(good, bad, policy)
         following = _runs_wanted(good, bad, symptoms, policy)
         if following <= wanted:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -16,6 +17,7 @@ from envbisect.session.ask import Ask, NotBuilt, NotFeasible, Purpose, Ran, Repl
 from envbisect.session.campaign import Answer, Campaign
 from envbisect.session.codec import ask_data, ask_of, reply_data, reply_of
 from envbisect.session.events import Note, Phase, PhaseChanged, ProbeFinished, ProbeStarted, Subscriber
+from envbisect.session.history import Entry
 from envbisect.session.journal import Journal, RecordType
 from envbisect.session.oracle import failed
 from envbisect.session.store import SessionFolder
@@ -51,6 +53,10 @@ class HasAxes(Protocol):
     def axes(self) -> tuple[Axis, ...]: ...
 
 
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
 def _key(ask: Ask) -> tuple[object, ...]:
     """What makes two asks the same experiment."""
     return (ask.configuration, tuple(sorted((key, str(value)) for key, value in ask.changes.items())))
@@ -62,7 +68,12 @@ class Engine:
 
     Attributes:
         clock: monotonic seconds; given so that tests need no waiting.
+        now: the time of day, for the same reason.
         max_hours: budget over all processes that worked on the session.
+        until: when to stop.
+        carried: how many of the observations are told before anything is asked, because the options changed after
+            them; those after them are replayed in order.
+        numbers: the probe's number of each entry of the campaign's history.
     """
 
     campaign: Campaign
@@ -71,9 +82,13 @@ class Engine:
     folder: SessionFolder
     notify: Subscriber
     max_hours: float | None = None
+    until: datetime | None = None
+    carried: int = 0
     clock: Callable[[], float] = time.monotonic
+    now: Callable[[], datetime] = _now
     earlier_s: float = 0.0
-    recorded: dict[tuple[object, ...], deque[Reply]] = field(default_factory=dict)
+    recorded: dict[tuple[object, ...], deque[tuple[int, Reply]]] = field(default_factory=dict)
+    numbers: list[int] = field(default_factory=list)
     _phase: Phase = Phase.PLANNING
     _started_s: float = field(default=0.0, init=False)
 
@@ -85,12 +100,12 @@ class Engine:
             KeyboardInterrupt: Ctrl-C; everything observed so far is in the journal.
         """
         self._started_s = self.clock()
+        self._recall()
         generator = self.campaign.run()
         try:
-            ask = self._replay(generator)
+            ask = next(generator)
             while True:
-                earlier = self.recorded.get(_key(ask))
-                ask = generator.send(earlier.popleft() if earlier else self._probe(ask))
+                ask = generator.send(self._answer(ask))
         except StopIteration as stop:
             answer: Answer = stop.value
             return answer
@@ -103,28 +118,46 @@ class Engine:
         """Environments made by all processes."""
         return sum(bool(record.data.get("built")) for record in self.journal.of(RecordType.FINISHED))
 
-    def _replay(self, generator: Generator[Ask, Reply, Answer]) -> Ask:
-        """Feed the journal's observations; the first ask that it has no answer to.
+    def _recall(self) -> None:
+        """Take what the journal holds: told at once, or kept for whatever asks for its configuration.
 
-        An ask is answered by the first unused observation of its configuration, whatever it was run for: with other
-        options (more confidence, a larger budget) the same runs come up in another order, and stay as true.
+        A kept ask is answered by the first unused observation of its configuration, whatever it was run for.
         """
-        recorded: dict[tuple[object, ...], deque[Reply]] = {}
+        observed = self.journal.observed()
         for record in self.journal.of(RecordType.FINISHED):
             self.earlier_s = record.data["elapsed_s"]
+        for place, record in enumerate(observed):
             if len(record.data["ask"]["configuration"]) != len(self.executor.space.axes):
                 raise UsageError(
                     f"{self.folder.path}: record {record.seq} of the journal belongs to another space",
                     "restore the session folder from a backup, or start anew with another --session",
                 )
-            recorded.setdefault(_key(ask_of(record.data["ask"])), deque()).append(reply_of(record.data["reply"]))
-        self.recorded = recorded
-        ask = next(generator)
-        while recorded.get(_key(ask)):
-            ask = generator.send(recorded[_key(ask)].popleft())
-        return ask
+            ask, reply, number = ask_of(record.data["ask"]), reply_of(record.data["reply"]), record.data["number"]
+            if place < self.carried:
+                self.campaign.history.entries.append(Entry(ask, reply))
+                self.numbers.append(number)
+            else:
+                self.recorded.setdefault(_key(ask), deque()).append((number, reply))
+        self._check_budget_unless_recorded()
 
-    def _probe(self, ask: Ask) -> Reply:
+    def _answer(self, ask: Ask) -> Reply:
+        key = _key(ask)
+        if key not in self.recorded:
+            number, reply = self._probe(ask)
+        else:
+            number, reply = self.recorded[key].popleft()
+            if not self.recorded[key]:
+                del self.recorded[key]
+            self._check_budget_unless_recorded()
+        self.numbers.append(number)
+        return reply
+
+    def _check_budget_unless_recorded(self) -> None:
+        """What was observed counts, however late it is: a budget ends new probes only."""
+        if not self.recorded:
+            self._check_budget()
+
+    def _probe(self, ask: Ask) -> tuple[int, Reply]:
         number = sum(1 for _ in self.journal.of(RecordType.FINISHED)) + 1
         phase = PHASES[ask.purpose]
         if phase is not self._phase:
@@ -152,12 +185,18 @@ class Engine:
         heard = reply_of(record.data["reply"])
         self.notify(self._finished(number, phase, heard))
         self._check_budget()
-        return heard
+        return number, heard
 
     def _check_budget(self) -> None:
-        if self.max_hours is not None and self.total_s() > self.max_hours * 3600 and not self.campaign.out_of_time:
-            self.campaign.out_of_time = True
+        """Tell the campaign when the time is up; probes it counts itself."""
+        if self.campaign.out_of:
+            return
+        if self.max_hours is not None and self.total_s() > self.max_hours * 3600:
+            self.campaign.out_of = "--max-hours"
             self.notify(Note(f"--max-hours {self.max_hours:g} is spent"))
+        elif self.until is not None and self.now() >= self.until:
+            self.campaign.out_of = "--until"
+            self.notify(Note(f"--until {self.until.astimezone():%H:%M} has come"))
 
     def _finished(self, number: int, phase: Phase, reply: Reply) -> ProbeFinished:
         match reply:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from envbisect.manifest.stack import Value
 from envbisect.search import Status
 from envbisect.session.history import Counts
-from envbisect.space.model import Configuration, Rider
+from envbisect.space.model import Rider
 
 
 class Cure(StrEnum):
@@ -56,15 +56,46 @@ class CertificateRow:
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """``fails`` fails although ``passes``, which has all its changes and more, passes."""
+    """``fails`` fails although ``passes``, which has all its changes and more, passes; each with its own runs."""
 
     fails: Mapping[str, Value]
     passes: Mapping[str, Value]
+    fails_counts: Counts = field(default_factory=Counts)
+    passes_counts: Counts = field(default_factory=Counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Drifted:
+    """One end answered otherwise late than early, so something changed that is no axis.
+
+    Attributes:
+        end: good or bad.
+        before, after: its runs up to the change and since.
+        probability: the chance of so large a change if there was none.
+        since: number of the probe from which on results are doubtful, 0 if that is not known.
+    """
+
+    end: str
+    configuration: Mapping[str, Value]
+    before: Counts
+    after: Counts
+    probability: float
+    since: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class KnownClash:
+    """What ``--known`` says of an end does not agree with its runs here; ``probability`` is that of so large a gap."""
+
+    end: str
+    known: Counts
+    seen: Counts
+    probability: float
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a search came to. ``uncured``: reversal points that still fail, where another culprit must be."""
+    """What a search came to. ``lowered``: for each axis of the culprit, by its number, the last good step."""
 
     status: Status
     changes: tuple[Change, ...] = ()
@@ -75,6 +106,8 @@ class Finding:
     riders: tuple[Rider, ...] = ()
     suspects: tuple[tuple[Change, ...], ...] = ()
     contradictions: tuple[Contradiction, ...] = ()
-    uncured: tuple[Configuration, ...] = ()
+    lowered: Mapping[int, int] = field(default_factory=dict)
+    drift: Drifted | None = None
+    clash: KnownClash | None = None
     notes: tuple[str, ...] = ()
     bound: float | None = None

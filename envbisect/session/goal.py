@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from envbisect.manifest.stack import Value
 from envbisect.search import Costs, Search
 from envbisect.session.ask import NotBuilt, NotFeasible, Ran
-from envbisect.session.history import Entry, History
+from envbisect.session.history import Counts, Entry, History
 from envbisect.session.oracle import Symptom
 from envbisect.space.model import Axis, Configuration
 
 DETERMINISTIC: Final = 0.6
 """Prior that a test of a run is deterministic. Two runs of each end have shown most of what flakes."""
+
+
+def never() -> bool:
+    """No budget is ever spent."""
+    return False
 
 
 def everywhere(_: Configuration) -> bool:
@@ -27,7 +32,8 @@ def everywhere(_: Configuration) -> bool:
 class Goal:
     """A symptom to be explained below ``top``; the search sees only the axes that ``top`` moves.
 
-    ``feasible`` is what metadata says of a whole configuration, before anything is built.
+    ``feasible`` is what metadata says of a whole configuration, before anything is built; ``known`` are runs of the
+    ends from elsewhere (``--known``), which count like those made here; ``spent`` says whether a budget is.
     """
 
     symptom: Symptom
@@ -35,8 +41,9 @@ class Goal:
     top: Configuration
     confidence: float
     seed: int
-    max_probes: int | None = None
     feasible: Callable[[Configuration], bool] = everywhere
+    spent: Callable[[], bool] = never
+    known: Mapping[Configuration, Counts] = field(default_factory=dict)
 
     @property
     def moving(self) -> tuple[int, ...]:
@@ -84,6 +91,19 @@ def tell(search: Search, goal: Goal, entry: Entry) -> None:
         search.tell(point, verdict.outcome, verdict.cause)
     if entry.point != entry.ask.configuration and asked is not None:
         search.mark_infeasible(asked)
+
+
+def weighed(goal: Goal, history: History, point: Configuration) -> Counts:
+    """Outcomes of a configuration, those known from elsewhere included: what rates are judged by."""
+    found, known = history.counts(goal.symptom, point), goal.known.get(point)
+    if known is None:
+        return found
+    return Counts(found.good + known.good, found.bad + known.bad, found.unresolved)
+
+
+def weighed_points(goal: Goal, history: History) -> list[Configuration]:
+    """The configurations with an outcome or a known one, in order."""
+    return sorted({entry.point for entry in history.lattice()} | goal.known.keys())
 
 
 def known_unbuildable(goal: Goal, history: History, point: Configuration) -> bool:

@@ -28,6 +28,7 @@ class RecordType(StrEnum):
     STARTED = "probe-started"  # what is asked, and what it was realised to
     FINISHED = "probe-finished"  # what was observed
     FAULT = "infrastructure-fault"  # retried, never evidence
+    FORGOTTEN = "forgotten"  # what was observed from a probe on counts no more: the user's word
     DECIDED = "decided"  # the answer, for people who read the journal
 
 
@@ -82,6 +83,16 @@ class Journal:
     def of(self, type_: RecordType) -> Iterator[Record]:
         """All records of one type, in order."""
         return (record for record in self.records if record.type is type_)
+
+    def observed(self) -> list[Record]:
+        """The finished probes that count, in order."""
+        kept: list[Record] = []
+        for record in self.records:
+            if record.type is RecordType.FINISHED:
+                kept.append(record)
+            elif record.type is RecordType.FORGOTTEN:
+                kept = [each for each in kept if each.data["number"] < record.data["since"]]
+        return kept
 
     def close(self) -> None:
         self._file.close()

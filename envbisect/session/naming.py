@@ -79,7 +79,7 @@ def smallest_failing_subset(
     builds = 0
     for size in range(1, len(order)):
         for subset in combinations(order, size):
-            if builds == MOST_BUILDS:
+            if builds == MOST_BUILDS or goal.spent():
                 return None
             builds += 1
             changes = {key: failing.components.get(key) for key in subset}

@@ -19,6 +19,7 @@ class RunOptions:
         command: the user's own test given after ``--``, None if the manifests say what to run.
         confidence: what a culprit's posterior has to reach.
         max_probes, max_hours: budgets over all probes; None is unlimited.
+        until: when to stop, as ISO 8601 with an offset.
         backend: name of the runtime, None for the smallest that can move the deltas.
         burnin: a TOML file whose ``[burnin]`` replaces both manifests'.
         python: the interpreter whose packages are meant (runtime ``local``).
@@ -42,6 +43,7 @@ class RunOptions:
     known_good: tuple[int, int] | None = None
     known_bad: tuple[int, int] | None = None
     session: str | None = None
+    until: str | None = None
 
     def __post_init__(self) -> None:
         if not 0.5 < self.confidence < 1:
@@ -59,6 +61,23 @@ class RunOptions:
                 raise UsageError(
                     f"--known {end}={known[0]}/{known[1]} is no count of passes among runs", "write PASSES/RUNS"
                 )
+
+    def amended(
+        self,
+        *,
+        confidence: float | None = None,
+        max_probes: int | None = None,
+        max_hours: float | None = None,
+        until: str | None = None,
+    ) -> RunOptions:
+        """The same with what is given here."""
+        return replace(
+            self,
+            confidence=self.confidence if confidence is None else confidence,
+            max_probes=self.max_probes if max_probes is None else max_probes,
+            max_hours=self.max_hours if max_hours is None else max_hours,
+            until=self.until if until is None else until,
+        )
 
     def to_document(self) -> dict[str, Any]:
         """As stored in ``session.json``."""

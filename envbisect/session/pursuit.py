@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from typing import Final
 
 from envbisect.search import Cause, Outcome, Search, Status
-from envbisect.session.ask import Ask, Purpose, Ran, Reply
+from envbisect.session.ask import Ask, Purpose, Reply
 from envbisect.session.boundary import Boundary, lowest_failing, walk_down
-from envbisect.session.certifying import certify, confidence
+from envbisect.session.certifying import certify, confidence, looks_steady
+from envbisect.session.drifting import drift, due, recheck, remeasure
 from envbisect.session.endpoints import MOST
 from envbisect.session.finding import CertificateRow, Change, Contradiction, Cure, Finding, Role
 from envbisect.session.goal import Goal, known_unbuildable, tell
-from envbisect.session.history import History
+from envbisect.session.history import Counts, History
+from envbisect.session.knowing import clash
 from envbisect.session.naming import name_at_boundary, name_bundle
-from envbisect.session.settling import settle
+from envbisect.session.reversing import reverse, uncovered
 from envbisect.space.model import Configuration
 
 REOPENED: Final = 4
@@ -24,67 +26,94 @@ WALKS: Final = 12
 """How often a boundary is walked anew after a run contradicted it."""
 
 
-def find(
-    goal: Goal, history: History, search: Search, out_of_time: Callable[[], bool]
-) -> Generator[Ask, Reply, Finding]:
+def find(goal: Goal, history: History, search: Search) -> Generator[Ask, Reply, Finding]:
     """Search below ``goal.top`` until decided, then prove what was found by real runs."""
     finding = Finding(Status.UNDECIDED)
     for _ in range(REOPENED):
-        yield from _decide(goal, history, search, out_of_time)
+        yield from _decide(goal, history, search)
+        if (doubtful := _doubtful(goal, history, search)) is not None:
+            return doubtful
         result = search.result()
         if result.status is Status.BUDGET:
-            return _best_so_far(goal, search)
+            return _best_so_far(goal, history, search)
         if result.status not in (Status.CULPRIT, Status.SUSPECTS):
             return _unsuccessful(goal, search)
         points = [result.culprit] if result.culprit is not None else list(result.suspects)
-        boundary = yield from _boundary(goal, history, search, [goal.lift(point) for point in points])
-        for _ in range(WALKS):
-            if boundary.holes or (yield from certify(goal, history, search, boundary)):
-                break
-            boundary = yield from _boundary(goal, history, search, [boundary.failing])
-        if _spent(goal, history, out_of_time) and confidence(goal, history, boundary) < goal.confidence:
-            return _best_so_far(goal, search)
+        boundary = yield from _proved(goal, history, search, [goal.lift(point) for point in points])
+        if goal.spent() and (boundary.holes or confidence(goal, history, boundary) < goal.confidence):
+            return _best_so_far(goal, history, search, boundary)
+        if (yield from recheck(goal, history, search, flaky=not looks_steady(goal, history))):
+            continue  # the good end fails now: was it always flaky, or did the machine change?
         finding = yield from _proven(goal, history, search, boundary)
-        if _spent(goal, history, out_of_time) or not search.ask(1):
+        if goal.spent() or not search.ask(1):
             return finding
         # what the reversals showed shook the answer: the search has something to ask again
-    return finding
+    return _doubtful(goal, history, search) or finding
 
 
-def _decide(
-    goal: Goal, history: History, search: Search, out_of_time: Callable[[], bool]
-) -> Generator[Ask, Reply, None]:
-    """Answer the search's questions until it has none left, or the budget is spent."""
-    while not _spent(goal, history, out_of_time):
+def _decide(goal: Goal, history: History, search: Search) -> Generator[Ask, Reply, None]:
+    """Answer the search's questions until it has none left, the budget is spent or the ends are not what they were."""
+    while not goal.spent():
         if (end := _end_to_repeat(goal, history)) is not None:
             entry = yield from history.probe(Ask(end, Purpose.ENDPOINT))
             tell(search, goal, entry)
             continue
+        if _doubtful(goal, history, search) is not None:
+            return
         batch = search.ask(1)
         if not batch:
             return
-        if known_unbuildable(goal, history, goal.lift(batch[0])):
+        if due(goal, history):
+            yield from remeasure(goal, history, search)
+            continue
+        point = goal.lift(batch[0])
+        if known_unbuildable(goal, history, point):
             search.tell(batch[0], Outcome.UNRESOLVED, Cause.UNBUILDABLE)  # learned before: costs no probe
             continue
-        entry = yield from history.probe(Ask(goal.lift(batch[0]), Purpose.SEARCH))
+        entry = yield from history.probe(Ask(point, Purpose.SEARCH if any(point) else Purpose.ENDPOINT))
         tell(search, goal, entry)
 
 
 def _end_to_repeat(goal: Goal, history: History) -> Configuration | None:
-    """An end that needs more runs because the test turned out to be flaky on the way: the rates are learned there."""
-    points = {entry.point for entry in history.lattice()}
-    counts = [history.counts(goal.symptom, point) for point in points]
-    if not any(count.good and count.bad for count in counts):
+    """An end that needs more runs because the test turned out to be flaky on the way: the rates are learned there.
+
+    Runs known from elsewhere spare some of these, unless they say that nothing flakes.
+    """
+    if looks_steady(goal, history):
         return None
     for end in ((0,) * len(goal.axes), goal.top):
-        count = history.counts(goal.symptom, end)
-        if count.good + count.bad + count.unresolved < MOST:
+        known = goal.known.get(end, Counts())
+        own = history.counts(goal.symptom, end)
+        spared = known.good + known.bad if known.good and known.bad else 0
+        if own.good + own.bad + own.unresolved + spared < MOST:
             return end
     return None
 
 
-def _spent(goal: Goal, history: History, out_of_time: Callable[[], bool]) -> bool:
-    return out_of_time() or (goal.max_probes is not None and history.probes() >= goal.max_probes)
+def _doubtful(goal: Goal, history: History, search: Search) -> Finding | None:
+    """Why nothing that was measured can be trusted: the machine changed, or an end is not what the user says."""
+    if (changed := drift(goal, history, search)) is not None:
+        return Finding(Status.UNDECIDED, drift=changed, contradictions=_contradictions(goal, search))
+    for name, end in (("good", (0,) * len(goal.axes)), ("bad", goal.top)):
+        if end in goal.known and (gap := clash(name, goal.known[end], history.counts(goal.symptom, end))) is not None:
+            return Finding(Status.UNDECIDED, clash=gap, contradictions=_contradictions(goal, search))
+    return None
+
+
+def _proved(
+    goal: Goal, history: History, search: Search, points: Sequence[Configuration]
+) -> Generator[Ask, Reply, Boundary]:
+    """The boundary that the search's answers lead to, walked and run until it is as sure as was asked."""
+    boundary = yield from _boundary(goal, history, search, points)
+    for _ in range(WALKS):
+        if boundary.holes:
+            break
+        if looks_steady(goal, history):  # one run each, and what passes there speaks for what lies below it
+            yield from reverse(goal, history, search, boundary)
+        if (yield from certify(goal, history, search, boundary)):
+            break
+        boundary = yield from _boundary(goal, history, search, [boundary.failing])
+    return boundary
 
 
 def _boundary(
@@ -111,78 +140,40 @@ def _proven(goal: Goal, history: History, search: Search, boundary: Boundary) ->
     rows = [_row(goal, history, Role.CULPRIT, boundary.failing)]
     rows += [_row(goal, history, Role.NEIGHBOUR, point) for _, point in sorted(boundary.passing.items())]
     reversal: dict[str, Cure] = {}
-    uncured: list[Configuration] = []
     notes: list[str] = []
-    for name, undone in _reversals(goal, history, changes, lowered):
-        cure = yield from settle(goal, history, search, undone, Purpose.REVERSAL)
-        reversal[name] = cure
-        if cure is Cure.DOES_NOT_CURE:
-            uncured.append(undone)
-        elif cure is Cure.UNRESOLVED:
-            notes.append(_uncovered(goal, history, name, undone))
-        if name == "all" or len(changes) > 1:
-            rows.append(_row(goal, history, Role.REVERSAL, undone))
+    own_names = len(changes) == len(lowered)
+    for undone in (yield from reverse(goal, history, search, boundary)):
+        whole = len(undone.members) == len(lowered)
+        if not (whole or own_names):
+            continue
+        name = "all" if whole else goal.axes[undone.members[0]].key
+        reversal[name] = undone.cure
+        if undone.cure is Cure.UNRESOLVED:
+            notes.append(uncovered(goal, history, name, undone.point))
+        if history.ran(undone.point) is not None:
+            rows.append(_row(goal, history, Role.REVERSAL, undone.point))
+    if own_names and len(changes) == 1 and changes:
+        reversal[changes[0].key] = reversal["all"]
     if reversal.get("all") is Cure.DOES_NOT_CURE:
         notes.append("another culprit remains, since undoing this one does not cure: --all goes on to it")
-    ran, sure = history.ran(boundary.failing), confidence(goal, history, boundary)
+    ran, sure = history.ran(boundary.failing), _stated(goal, history, search, boundary)
     moved = {change.key for change in changes}
     riders = tuple(rider for rider in (ran.riders if ran else ()) if rider.key not in moved)
     companions = [_change(goal, i, 0, boundary.failing[i]) for i in sorted(boundary.companions)]
     riders += tuple(change.rider() for change in companions if change.key not in moved)
-    if lowered and sure < goal.confidence:
+    if sure < goal.confidence:
         return _unsuccessful(goal, search, boundary)
     return Finding(
         Status.CULPRIT,
         changes,
-        sure if lowered else search.result().confidence,
-        search.result().complete and set(reversal.values()) == {Cure.CURES},
-        tuple(rows),
-        reversal,
-        riders,
-        uncured=tuple(uncured),
+        sure,
+        certificate=tuple(rows),
+        reversal=reversal,
+        riders=riders,
+        lowered=lowered,
         contradictions=_contradictions(goal, search),
         notes=tuple(notes),
     )
-
-
-def _uncovered(goal: Goal, history: History, name: str, point: Configuration) -> str:
-    """What came to light where undoing a change gave no answer."""
-    words = "everything" if name == "all" else name
-    for entry in reversed(history.entries):
-        if entry.point != point or entry.exact:
-            continue
-        if isinstance(entry.reply, Ran):
-            seen = entry.reply.observation.of(goal.symptom.check)
-            return f"undoing {words} uncovers something else: {seen.detail or 'the test cannot tell'}"
-        return f"undoing {words} cannot be tried: {entry.reply.reason}"
-    return f"undoing {words} could not be tried"
-
-
-def _reversals(
-    goal: Goal, history: History, changes: Sequence[Change], lowered: Mapping[int, int]
-) -> list[tuple[str, Configuration]]:
-    """The bad stack with the whole culprit at its last good steps, then with each single change there."""
-    if not lowered:
-        passing = highest_passing(goal, history)
-        return [("all", passing)] if passing is not None else []
-    members = sorted(lowered)
-    groups = [("all", frozenset(members))]
-    if len(changes) == len(members):
-        groups += [(change.key, frozenset([i])) for change, i in zip(changes, members, strict=True)]
-    return [
-        (name, tuple(lowered[i] if i in group else step for i, step in enumerate(goal.top))) for name, group in groups
-    ]
-
-
-def highest_passing(goal: Goal, history: History) -> Configuration | None:
-    """The highest configuration that was seen passing, the good end aside."""
-    seen = {entry.point for entry in history.lattice() if any(entry.point)}
-    passing = [
-        point
-        for point in seen
-        if goal.project(point) is not None and (counts := history.counts(goal.symptom, point)).good > counts.bad
-    ]
-    return max(passing, key=lambda point: (sum(point), point), default=None)
 
 
 def _change(goal: Goal, axis: int, low: int, high: int, holes: Sequence[int] = ()) -> Change:
@@ -227,22 +218,46 @@ def _unsuccessful(goal: Goal, search: Search, boundary: Boundary | None = None) 
     )
 
 
-def _best_so_far(goal: Goal, search: Search) -> Finding:
+def _best_so_far(goal: Goal, history: History, search: Search, boundary: Boundary | None = None) -> Finding:
     """The budget is spent: the leading hypothesis with its honest confidence, as suspects."""
     result = search.result()
     top = result.posterior_top
-    points = [goal.lift(top[0][0])] if top else []
+    if boundary is not None and boundary.passing and not boundary.holes:
+        sure = _stated(goal, history, search, boundary)
+        last_good = boundary.last_good().items()
+        suspects: tuple[tuple[Change, ...], ...] = (
+            tuple(_change(goal, i, s, boundary.failing[i]) for i, s in last_good),
+        )
+    else:
+        sure = top[0][1] if top else 0.0
+        suspects = _suspect_groups(goal, [goal.lift(top[0][0])] if top else [])
     return Finding(
         Status.BUDGET,
-        confidence=top[0][1] if top else 0.0,
-        suspects=_suspect_groups(goal, points),
+        confidence=sure,
+        suspects=suspects,
         contradictions=_contradictions(goal, search),
+        drift=drift(goal, history, search),
     )
+
+
+def _stated(goal: Goal, history: History, search: Search, boundary: Boundary) -> float:
+    """The confidence of a boundary: that of its own runs, and no more than what the search says of the same point."""
+    result = search.result()
+    if not boundary.passing:
+        return result.confidence
+    sure = confidence(goal, history, boundary)
+    same = result.culprit is not None and goal.lift(result.culprit) == boundary.failing
+    return min(sure, result.confidence) if same else sure
 
 
 def _contradictions(goal: Goal, search: Search) -> tuple[Contradiction, ...]:
     return tuple(
-        Contradiction(goal.values(goal.lift(pair.lower)), goal.values(goal.lift(pair.upper)))
+        Contradiction(
+            goal.values(goal.lift(pair.lower)),
+            goal.values(goal.lift(pair.upper)),
+            Counts(*pair.lower_runs),
+            Counts(*pair.upper_runs),
+        )
         for pair in search.result().contradictions
     )
 

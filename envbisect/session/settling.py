@@ -9,7 +9,7 @@ from typing import Final
 from envbisect.search import Cause, Search
 from envbisect.session.ask import Ask, NotFeasible, Purpose, Reply
 from envbisect.session.finding import Cure
-from envbisect.session.goal import Goal, tell
+from envbisect.session.goal import Goal, tell, weighed, weighed_points
 from envbisect.session.history import Counts, History
 from envbisect.space.model import Configuration
 
@@ -30,7 +30,7 @@ def settle(
             return verdict
         if counts.unresolved >= MOST_UNRESOLVED:
             return Cure.UNRESOLVED
-        if goal.max_probes is not None and history.probes() >= goal.max_probes:
+        if goal.spent():
             return Cure.UNRESOLVED
         entry = yield from history.probe(Ask(point, purpose))
         tell(search, goal, entry)
@@ -44,7 +44,7 @@ def settle(
 
 def clear(goal: Goal, history: History, counts: Counts) -> Cure | None:
     """Passing, failing, or not clear yet: a likelihood ratio between the two rates (Wald's test)."""
-    low = history.counts(goal.symptom, (0,) * len(goal.axes))
+    low = weighed(goal, history, (0,) * len(goal.axes))
     failing = _failing(goal, history)
     if not failing.good and not low.bad:  # nothing ever disagreed with itself: one run tells
         if counts.bad:
@@ -61,10 +61,10 @@ def clear(goal: Goal, history: History, counts: Counts) -> Cure | None:
 
 def _failing(goal: Goal, history: History) -> Counts:
     """The runs of all configurations that failed more than the good end does: they say how often failing ones fail."""
-    low = history.counts(goal.symptom, (0,) * len(goal.axes))
+    low = weighed(goal, history, (0,) * len(goal.axes))
     total = Counts()
-    for point in {entry.point for entry in history.lattice() if any(entry.point)}:
-        counts = history.counts(goal.symptom, point)
+    for point in weighed_points(goal, history):
+        counts = weighed(goal, history, point) if any(point) else Counts()
         if counts.bad * (low.good + low.bad + 2) > (counts.good + counts.bad) * (low.bad + 1):
             total.good += counts.good
             total.bad += counts.bad
