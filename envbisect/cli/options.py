@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from envbisect.errors import UsageError
+
+if TYPE_CHECKING:
+    from envbisect.session.options import RunOptions
 
 Good: TypeAlias = Annotated[
     str, typer.Argument(metavar="GOOD", help="Manifest (or pip freeze) of the stack that works.", show_default=False)
@@ -27,6 +31,12 @@ MaxProbes: TypeAlias = Annotated[
 ]
 MaxHours: TypeAlias = Annotated[
     float | None, typer.Option("--max-hours", metavar="H", help="Stop after H hours.", show_default="no limit")
+]
+Until: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--until", metavar="HH:MM", help="Stop at this time of day, when it comes next.", show_default="no limit"
+    ),
 ]
 Backend: TypeAlias = Annotated[
     str | None,
@@ -71,6 +81,70 @@ Known: TypeAlias = Annotated[
         show_default=False,
     ),
 ]
+
+
+def moment(text: str | None, now: datetime | None = None) -> str | None:
+    """``"07:00"`` to the next such moment of local time, as ISO 8601 with its offset; None if it was not given.
+
+    Raises:
+        UsageError: it is no time of day.
+    """
+    if text is None:
+        return None
+    hours, colon, minutes = text.strip().partition(":")
+    digits = (hours + minutes).isascii() and hours.isdecimal() and minutes.isdecimal()
+    if not (colon and digits and len(hours) <= 2 and len(minutes) == 2 and int(hours) < 24 and int(minutes) < 60):
+        raise UsageError(f"--until {text} is no time of day", "write HH:MM in local time, for example --until 07:00")
+    now = (now or datetime.now()).replace(tzinfo=None)
+    then = now.replace(hour=int(hours), minute=int(minutes), second=0, microsecond=0)
+    # Made local only at the end: the offset of tomorrow's morning need not be today's.
+    return (then if then > now else then + timedelta(days=1)).astimezone().isoformat()
+
+
+def run_options(
+    test: tuple[str, ...] | None,
+    good: str,
+    bad: str,
+    *,
+    confidence: float,
+    max_probes: int | None,
+    max_hours: float | None,
+    until: str | None,
+    backend: str | None,
+    burnin: str | None,
+    seed: int,
+    find_all: bool,
+    python: str | None,
+    checks: str | None,
+    known: list[str] | None,
+    session: str | None = None,
+) -> RunOptions:
+    """What ``run`` and ``plan`` were told, as the session takes it; ``test`` is what followed ``--``.
+
+    Raises:
+        UsageError: an option makes no sense.
+    """
+    from envbisect.session.options import RunOptions
+
+    runs = known_runs(known)
+    return RunOptions(
+        good=good,
+        bad=bad,
+        command=test,
+        confidence=confidence,
+        max_probes=max_probes,
+        max_hours=max_hours,
+        until=moment(until),
+        backend=backend,
+        burnin=burnin,
+        seed=seed,
+        find_all=find_all,
+        python=python,
+        checks=check_ids(checks),
+        known_good=runs.get("good"),
+        known_bad=runs.get("bad"),
+        session=session,
+    )
 
 
 def check_ids(text: str | None) -> tuple[str, ...] | None:

@@ -15,6 +15,7 @@ def command(
     confidence: options.Confidence = 0.95,
     max_probes: options.MaxProbes = None,
     max_hours: options.MaxHours = None,
+    until: options.Until = None,
     backend: options.Backend = None,
     burnin: options.BurninFile = None,
     seed: options.Seed = 0,
@@ -28,25 +29,23 @@ def command(
     """Show what a run would do: axes, steps, what cannot be moved, expected probes. Nothing is built or run."""
     from envbisect.report.plan import render
     from envbisect.session.api import plan
-    from envbisect.session.options import RunOptions
 
     invocation: Invocation = context.obj
-    runs = options.known_runs(known)
-    chosen = RunOptions(
-        good=good,
-        bad=bad,
-        command=invocation.test,
+    chosen = options.run_options(
+        invocation.test,
+        good,
+        bad,
         confidence=confidence,
         max_probes=max_probes,
         max_hours=max_hours,
+        until=until,
         backend=backend,
         burnin=burnin,
         seed=seed,
         find_all=find_all,
         python=python,
-        checks=options.check_ids(checks),
-        known_good=runs.get("good"),
-        known_bad=runs.get("bad"),
+        checks=checks,
+        known=known,
     )
     document = plan(chosen)
     return Reply(document, lambda console: render(document, console))

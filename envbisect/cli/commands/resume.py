@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from envbisect.cli import options
 from envbisect.cli.reply import Invocation, Reply
+
+if TYPE_CHECKING:
+    from envbisect.session.events import Subscriber
 
 
 def command(
@@ -25,6 +29,21 @@ def command(
         float | None,
         typer.Option("--max-hours", metavar="H", help="Stop after H hours in all.", show_default="as before"),
     ] = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            "--until", metavar="HH:MM", help="Stop at this time of day, when it comes next.", show_default="as before"
+        ),
+    ] = None,
+    forget: Annotated[
+        int | None,
+        typer.Option(
+            "--forget",
+            metavar="N",
+            help="Count nothing that was observed from probe N on: the machine had changed.",
+            show_default="nothing",
+        ),
+    ] = None,
     json: options.Json = False,
     debug: options.Debug = False,
 ) -> Reply:
@@ -37,10 +56,18 @@ def command(
     from envbisect.session.api import resume
 
     invocation: Invocation = context.obj
-    return watched(
-        invocation,
-        lambda subscriber: located(
-            resume(folder, confidence=confidence, max_probes=max_probes, max_hours=max_hours, on_event=subscriber),
+    stop_at = options.moment(until)
+
+    def work(subscriber: Subscriber) -> Mapping[str, object]:
+        document = resume(
             folder,
-        ),
-    )
+            confidence=confidence,
+            max_probes=max_probes,
+            max_hours=max_hours,
+            until=stop_at,
+            forget=forget,
+            on_event=subscriber,
+        )
+        return located(document, folder)
+
+    return watched(invocation, work)

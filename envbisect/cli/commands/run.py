@@ -21,6 +21,7 @@ def command(
     confidence: options.Confidence = 0.95,
     max_probes: options.MaxProbes = None,
     max_hours: options.MaxHours = None,
+    until: options.Until = None,
     backend: options.Backend = None,
     burnin: options.BurninFile = None,
     seed: options.Seed = 0,
@@ -37,25 +38,23 @@ def command(
     """
     from envbisect.cli.sessions import watched
     from envbisect.session.api import start
-    from envbisect.session.options import RunOptions
 
     invocation: Invocation = context.obj
-    runs = options.known_runs(known)
-    chosen = RunOptions(
-        good=good,
-        bad=bad,
-        command=invocation.test,
+    chosen = options.run_options(
+        invocation.test,
+        good,
+        bad,
         confidence=confidence,
         max_probes=max_probes,
         max_hours=max_hours,
+        until=until,
         backend=backend,
         burnin=burnin,
         seed=seed,
         find_all=find_all,
         python=python,
-        checks=options.check_ids(checks),
-        known_good=runs.get("good"),
-        known_bad=runs.get("bad"),
+        checks=checks,
+        known=known,
         session=session,
     )
     return watched(invocation, lambda subscriber: start(chosen, subscriber))
