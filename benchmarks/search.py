@@ -36,7 +36,7 @@ def options_of(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("searches", nargs="?", type=int, default=SEARCHES, help=f"searches of each row ({SEARCHES})")
     parser.add_argument("--out", type=Path, help="file to store the tables in; .json and .svg go beside it")
-    parser.add_argument("--rows", default="*", help="measure only these, separated by commas; * and ? are wildcards")
+    parser.add_argument("--rows", default="*", help="measure only these (commas, * and ?); '' writes the page anew")
     parser.add_argument("--without", default="", help="families to leave out: git, bayesect, picire, quickxplain, …")
     parser.add_argument("--tools", type=Path, default=default_folder(), help="where git_bayesect and picire are kept")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="processes at a time")
@@ -70,7 +70,7 @@ def measure(options: argparse.Namespace, store: Store) -> list[Measurement]:
     measurements = list(everything(tools))
     selected = chosen(measurements, options.rows, options.without)
     timing = any(fnmatchcase(SPEED, pattern.strip()) for pattern in options.rows.split(","))
-    if not selected and not timing:
+    if options.rows and not selected and not timing:
         raise StoreError(
             f"--rows {options.rows} names no row; take for example steps, flags-2, mixed-*, none-0.3, speed"
         )

@@ -397,6 +397,15 @@ def test_the_plot_is_the_same_for_the_same_figures_and_has_the_readers_colours(t
         assert words in text
 
 
+def test_the_page_in_the_docs_says_what_the_stored_figures_say() -> None:
+    """Whether they are of the sources of now, which † tells, is for whoever measures again."""
+    stored = (ROOT / "docs" / "search.md").read_text(encoding="utf-8")
+    searches = int(stored.partition("benchmarks/search.py ")[2].split()[0])
+    now = page(list(everything(NO_TOOLS)), Store(ROOT / "docs" / "search.json"), searches, "search.svg")
+    again = f"python benchmarks/search.py {searches} --rows '' --out docs/search.md"
+    assert stored.replace(" †", "") == now.replace(" †", ""), f"run: {again}"
+
+
 # --------------------------------------------------------------------------------------------------- the command line
 
 
@@ -420,6 +429,15 @@ def test_one_row_is_measured_printed_and_stored(tmp_path: Path, capsys: pytest.C
     assert 5 <= float(cells[1].split()[0]) <= 12
     assert cells[7:9] == ["2/2", "2/2"]
     assert Store(out.with_suffix(".json")).is_fresh(named("envbisect / flags-2"), 2)
+
+
+def test_the_page_is_written_anew_without_measuring(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib", reason="the extra bench is not installed")
+    filled(tmp_path / "search.json")
+    out = tmp_path / "search.md"
+    assert benchmark.main(["2", "--rows", "", "--out", str(out)]) == 0
+    assert "| envbisect, rates told | 2 |" in out.read_text(encoding="utf-8")
+    assert "runs," not in capsys.readouterr().err
 
 
 def test_a_row_that_does_not_exist_is_said(capsys: pytest.CaptureFixture[str]) -> None:
