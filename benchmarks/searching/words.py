@@ -77,8 +77,8 @@ As a run begins: 2 + 2 runs of the ends, and a prior of .6 for a deterministic t
 """
 
 FOOT: Final = """
-Times are those of one machine ({cores} cores, Python {python}), with two searches at a time. † was measured with other
-sources than those of now.
+Times are indicative: one machine ({cores} cores, Python {python}), which may have had other work. † was measured with
+other sources than those of now.
 
 Reproduce with:
 
