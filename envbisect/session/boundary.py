@@ -38,6 +38,10 @@ class Boundary:
     holes: dict[int, list[int]] = field(default_factory=dict)
     companions: set[int] = field(default_factory=set)
 
+    def untried(self) -> bool:
+        """Whether some axis could not be lowered, because it cannot be or because the budget ended there."""
+        return bool(self.holes or self.companions) or not self.passing
+
     def last_good(self) -> dict[int, int]:
         """For each member axis its last good step."""
         return {axis: point[axis] for axis, point in sorted(self.passing.items())}

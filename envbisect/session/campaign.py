@@ -131,9 +131,7 @@ class Campaign:
         """The answers that need no search."""
         if ends.spent:
             runs = f"{len(ends.good)} of the good end and {len(ends.bad)} of the bad one"
-            return Answer(
-                Status.BUDGET, (), f"the budget was spent at the ends, after {runs}: nothing was searched yet"
-            )
+            return Answer(Status.BUDGET, (), f"the budget of {self.out_of} is spent at the ends, after {runs}")
         if ends.good_failed:
             first = next(seen for seen in ends.good[0].symptoms if seen.state is SymptomState.FAIL)
             return Answer(Status.GOOD_FAILS, (), f"the good end failed in all {len(ends.good)} runs: {first.detail}")

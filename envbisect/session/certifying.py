@@ -54,6 +54,10 @@ class Rate:
         """P(these further runs), the rate integrated out."""
         return self._evidence(self.bad + bad, self.good + good) / self._evidence(self.bad, self.good)
 
+    def believed(self) -> float:
+        """Posterior of the atom, given runs that all agree with it."""
+        return self.steady / self._evidence(self.bad, self.good)
+
     def _evidence(self, bad: int, good: int) -> float:
         against = good if self.at else bad
         atom = self.steady if not against else 0.0
@@ -83,6 +87,13 @@ def confidence(goal: Goal, history: History, boundary: Boundary) -> float:
 def looks_steady(goal: Goal, history: History) -> bool:
     """Whether no configuration ever disagreed with itself, here or in what is known from elsewhere."""
     return not any(count.good and count.bad for count in _runs(goal, history).counts.values())
+
+
+def determinism(goal: Goal, history: History) -> float:
+    """Posterior that the test is deterministic, at even odds before: 0 once it disagreed with itself."""
+    if not looks_steady(goal, history):
+        return 0.0
+    return Rate(0.5, 1, 1.0, 1.0, _implied_failures(goal, history), 0).believed()
 
 
 def certify(goal: Goal, history: History, search: Search, boundary: Boundary) -> Generator[Ask, Reply, bool]:

@@ -8,7 +8,7 @@ from typing import Final
 from envbisect.search import Cause, Outcome, Search, Status
 from envbisect.session.ask import Ask, Purpose, Reply
 from envbisect.session.boundary import Boundary, lowest_failing, walk_down
-from envbisect.session.certifying import certify, confidence, looks_steady
+from envbisect.session.certifying import certify, confidence, determinism, looks_steady
 from envbisect.session.drifting import drift, due, recheck, remeasure
 from envbisect.session.endpoints import MOST
 from envbisect.session.finding import CertificateRow, Change, Contradiction, Cure, Finding, Role
@@ -40,7 +40,7 @@ def find(goal: Goal, history: History, search: Search) -> Generator[Ask, Reply, 
             return _unsuccessful(goal, search)
         points = [result.culprit] if result.culprit is not None else list(result.suspects)
         boundary = yield from _proved(goal, history, search, [goal.lift(point) for point in points])
-        if goal.spent() and (boundary.holes or confidence(goal, history, boundary) < goal.confidence):
+        if goal.spent() and (boundary.untried() or confidence(goal, history, boundary) < goal.confidence):
             return _best_so_far(goal, history, search, boundary)
         if (yield from recheck(goal, history, search, flaky=not looks_steady(goal, history))):
             continue  # the good end fails now: was it always flaky, or did the machine change?
@@ -222,14 +222,16 @@ def _best_so_far(goal: Goal, history: History, search: Search, boundary: Boundar
     """The budget is spent: the leading hypothesis with its honest confidence, as suspects."""
     result = search.result()
     top = result.posterior_top
-    if boundary is not None and boundary.passing and not boundary.holes:
+    if boundary is not None and boundary.passing and not boundary.untried():
         sure = _stated(goal, history, search, boundary)
         last_good = boundary.last_good().items()
         suspects: tuple[tuple[Change, ...], ...] = (
             tuple(_change(goal, i, s, boundary.failing[i]) for i, s in last_good),
         )
     else:
-        sure = top[0][1] if top else 0.0
+        # Nothing was run again yet: what was seen once is as sure as it is that the test does not flake.
+        trust = determinism(goal, history) if looks_steady(goal, history) else 1.0
+        sure = top[0][1] * trust if top else 0.0
         suspects = _suspect_groups(goal, [goal.lift(top[0][0])] if top else [])
     return Finding(
         Status.BUDGET,

@@ -158,6 +158,35 @@ def test_what_stayed_and_what_contradicts_is_said() -> None:
     assert "note: the index has no dates" in lines
 
 
+def test_a_contradiction_is_told_with_its_runs_and_what_it_means() -> None:
+    pair = {
+        "fails": {"env.A": "1"},
+        "passes": {"env.A": "1", "env.B": "2"},
+        "fails_runs": {"good": 0, "bad": 3, "probes": [5, 9, 10]},
+        "passes_runs": {"good": 2, "bad": 0, "probes": [7]},
+    }
+    lines = words(text(contradictions=[pair]))
+    assert (
+        "contradiction: fails with env.A=1 (0 of 3 runs pass; probes 5, 9, 10), "
+        "but passes with env.A=1 env.B=2 (2 of 2 runs pass; probe 7)"
+    ) in lines
+    assert any("is not monotone" in line for line in lines)
+    known = {"end": "bad", "known": {"good": 0, "bad": 12}, "seen": {"good": 9, "bad": 1}, "probability": 1e-5}
+    lines = words(text(contradictions=[known]))
+    assert "contradiction: --known says that the bad end passed 0 of 12 runs, here it passed 9 of 10 runs" in lines
+    assert not any("monotone" in line for line in lines)
+
+
+def test_drift_is_told_with_what_to_do_next() -> None:
+    drift = {"end": "good", "before": {"good": 8, "bad": 0}, "after": {"good": 1, "bad": 5}, "since": 31}
+    lines = words(text(status="undecided", drift=drift))
+    assert any(line.startswith("drift: the good stack passed 8 of 8 runs at first and 1 of 6 runs") for line in lines)
+    assert "envbisect resume .envbisect/one --forget 31" in lines
+    unknown = words(text(status="undecided", drift={**drift, "since": None}))
+    assert not any("--forget" in line for line in unknown)
+    assert "Results are doubtful. Let the machine cool down or reset it, and run again." in unknown
+
+
 def test_what_stays_where_nobody_knows_is_as_the_machine_has_it() -> None:
     delta = {"key": "host.driver", "good": "535.1", "bad": "550.2", "stays": None, "reason": "nobody moves it here"}
     lines = words(text(unmovable=[delta]))
