@@ -146,15 +146,14 @@ def show(session: str) -> dict[str, Any]:
 
 def plan(options: RunOptions) -> dict[str, Any]:
     """What a run would do, before anything is built."""
-    import tempfile
-
     from envbisect.session.plandocument import plan_document
     from envbisect.session.preparation import prepare
+    from envbisect.session.scratch import scratch
 
     options = options.resolved(Path.cwd())
-    with tempfile.TemporaryDirectory(prefix="envbisect-plan-") as scratch:
+    with scratch() as place:
         moment = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        return plan_document(prepare(options, moment, Path(scratch)))
+        return plan_document(prepare(options, moment, place))
 
 
 def burnin_once(
@@ -175,21 +174,20 @@ def burnin_once(
     Raises:
         EnvbisectError: the stack cannot be built, the payload left no result, or the session has no such place.
     """
-    import tempfile
-
+    from envbisect.session.scratch import scratch
     from envbisect.session.single import run_place, run_single
 
     moment = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    with tempfile.TemporaryDirectory(prefix="envbisect-burnin-") as scratch:
+    with scratch() as place:
         if at is not None:
             folder = Path(manifest).absolute()
             if not (folder / SESSION).is_file():
                 raise UsageError(f"--at names a place of a session, and {manifest} holds none", "leave --at out")
             stored = read_json(folder / SESSION)
             _options_of(folder, stored)
-            return run_place(stored, read_json(folder / SPACE), show(manifest), at, Path(scratch))
+            return run_place(stored, read_json(folder / SPACE), show(manifest), at, place)
         options = RunOptions(manifest, manifest, command, backend=backend, burnin=burnin, python=python, checks=checks)
-        return run_single(options.resolved(Path.cwd()), moment, Path(scratch))
+        return run_single(options.resolved(Path.cwd()), moment, place)
 
 
 def _run(
@@ -201,12 +199,15 @@ def _run(
     from envbisect.session.engine import Engine
     from envbisect.session.executor import Executor
     from envbisect.session.journal import Journal, RecordType
+    from envbisect.session.realisations import Realisations
     from envbisect.session.recipe import recipe
 
     for note in prepared.notes:
         on_event(Note(note))
     journal = Journal(folder.path / "journal.jsonl")
     campaign = Campaign(prepared.campaign_plan())
+    realisations = Realisations(folder.path / "realised.jsonl")
+    realisations.recall(prepared.space)
     executor = Executor(
         prepared.space,
         prepared.runtime,
@@ -214,6 +215,7 @@ def _run(
         on_event,
         lambda message: _record_fault(journal, message),
         workdir=Path(prepared.setting.workdir) if prepared.setting.workdir else None,
+        keep=realisations.keep,
     )
     until = datetime.fromisoformat(options.until) if options.until else None
     engine = Engine(campaign, executor, journal, folder, on_event, options.max_hours, until, carried)

@@ -41,6 +41,10 @@ class BurninLike(Protocol):
     def observe(self, run: ProbeRun) -> Observation: ...
 
 
+def _keep_nothing(_: Realised | Infeasible) -> None:
+    """What was resolved is not kept."""
+
+
 @dataclass
 class Executor:
     """Answers asks with real environments and real runs.
@@ -48,6 +52,7 @@ class Executor:
     Attributes:
         faults: called with one line for every infrastructure fault, before it is retried.
         workdir: where the test runs, if not in the manifest's folder.
+        keep: hears what every asked configuration was realised to.
         built: environments made so far (reused ones are not counted).
     """
 
@@ -57,6 +62,7 @@ class Executor:
     notify: Subscriber
     faults: Callable[[str], None]
     workdir: Path | None = None
+    keep: Callable[[Realised | Infeasible], None] = _keep_nothing
     pause_s: float = 2.0
     built: int = 0
 
@@ -86,7 +92,9 @@ class Executor:
         if ask.changes:
             stack = self.space.exact(ask.configuration, dict(ask.changes))
             return Realised(ask.configuration, ask.configuration, stack)
-        return self.space.realise(ask.configuration)
+        realised = self.space.realise(ask.configuration)
+        self.keep(realised)
+        return realised
 
     def _run(self, realised: Realised, number: int, folder: Path) -> Reply:
         if self.workdir is not None:
