@@ -53,23 +53,26 @@ def find(goal: Goal, history: History, search: Search) -> Generator[Ask, Reply, 
 
 def _decide(goal: Goal, history: History, search: Search) -> Generator[Ask, Reply, None]:
     """Answer the search's questions until it has none left, the budget is spent or the ends are not what they were."""
+    ends_ran = True
     while not goal.spent():
         if (end := _end_to_repeat(goal, history)) is not None:
             entry = yield from history.probe(Ask(end, Purpose.ENDPOINT))
             tell(search, goal, entry)
+            ends_ran = True
             continue
-        if _doubtful(goal, history, search) is not None:
+        if ends_ran and _doubtful(goal, history, search) is not None:
             return
         batch = search.ask(1)
         if not batch:
             return
-        if due(goal, history):
+        if ends_ran := due(goal, history):
             yield from remeasure(goal, history, search)
             continue
         point = goal.lift(batch[0])
         if known_unbuildable(goal, history, point):
             search.tell(batch[0], Outcome.UNRESOLVED, Cause.UNBUILDABLE)  # learned before: costs no probe
             continue
+        ends_ran = point == goal.top or not any(point)
         entry = yield from history.probe(Ask(point, Purpose.SEARCH if any(point) else Purpose.ENDPOINT))
         tell(search, goal, entry)
 

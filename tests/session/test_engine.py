@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -160,3 +161,55 @@ def test_hours_are_counted_over_all_processes(tmp_path: Path) -> None:
         slow.max_hours = 1.0
         answer = slow.run()
     assert answer.status is Status.BUDGET
+
+
+def test_at_the_moment_given_it_ends_and_what_is_recorded_still_counts(tmp_path: Path) -> None:
+    begun = datetime(2026, 11, 3, 22, 0, tzinfo=UTC)
+    moments = iter(begun + timedelta(minutes=5 * n) for n in range(1000))
+    with engine(tmp_path / "s", World((1024,), steady(monotone((700,))))) as late:
+        late.now, late.until = (lambda: next(moments)), begun + timedelta(minutes=40)
+        answer = late.run()
+        spent = len(late.campaign.history.entries)
+    assert answer.status is Status.BUDGET
+    assert "--until" in answer.reason
+    assert 7 <= spent <= 9
+    again = World((1024,), steady(monotone((700,))))
+    with engine(tmp_path / "s", again) as resumed:
+        resumed.now, resumed.until = (lambda: begun + timedelta(days=1)), begun + timedelta(minutes=40)
+        assert resumed.run() == answer
+    assert again.asks == []
+
+
+def test_what_is_carried_over_is_told_before_anything_is_asked(tmp_path: Path) -> None:
+    answer, _ = settled(tmp_path / "s")
+    kept = sum(r.type is RecordType.FINISHED for r in read(tmp_path / "s" / "journal.jsonl"))
+    less = world()
+    with engine(tmp_path / "s", less) as second:
+        second.campaign, second.carried = Campaign(less.plan(confidence=0.9)), kept
+        assert second.run().status is Status.CULPRIT
+        assert second.numbers == list(range(1, kept + 1))
+    assert less.asks == []
+    more = world(5)
+    with engine(tmp_path / "s", more) as third:
+        third.campaign, third.carried = Campaign(more.plan(confidence=0.9999)), kept
+        surer = third.run()
+    assert surer.reports[0].findings[0].confidence >= 0.9999 > answer.reports[0].findings[0].confidence
+    asked = len(more.asks)
+    assert asked > 0
+    replayed = world(5)
+    with engine(tmp_path / "s", replayed) as fourth:
+        fourth.campaign, fourth.carried = Campaign(replayed.plan(confidence=0.9999)), kept
+        assert fourth.run() == surer
+    assert replayed.asks == []
+
+
+def test_what_is_forgotten_counts_no_more(tmp_path: Path) -> None:
+    settled(tmp_path / "s")
+    journal = Journal(tmp_path / "s" / "journal.jsonl")
+    journal.append(RecordType.FORGOTTEN, {"since": 6})
+    assert [record.data["number"] for record in journal.observed()] == [1, 2, 3, 4, 5]
+    journal.close()
+    again = world()
+    with engine(tmp_path / "s", again) as second:
+        assert second.run().status is Status.CULPRIT
+        assert len(again.asks) == len(second.campaign.history.entries) - 5
