@@ -61,8 +61,15 @@ def lowest_failing(goal: Goal, history: History, above: Configuration) -> Config
     return min(failing, key=lambda point: (sum(point), point), default=goal.top)
 
 
-def walk_down(goal: Goal, history: History, search: Search, start: Configuration) -> Generator[Ask, Reply, Boundary]:
-    """From a failing configuration to the boundary right below it."""
+def walk_down(
+    goal: Goal, history: History, search: Search, start: Configuration, *, reopen: bool
+) -> Generator[Ask, Reply, Boundary | None]:
+    """From a failing configuration to the boundary right below it.
+
+    Returns:
+        None, with ``reopen``, where a lower configuration fails and the search has something to ask because of it: it
+        halves what a walk would go down step by step.
+    """
     boundary = Boundary(start)
     lowered = True
     while lowered:
@@ -72,6 +79,8 @@ def walk_down(goal: Goal, history: History, search: Search, start: Configuration
             if step and (yield from _lower(goal, history, search, boundary, axis)):
                 lowered = True
                 break
+        if lowered and reopen and search.ask(1):
+            return None
     return boundary
 
 

@@ -19,8 +19,11 @@ from envbisect.session.naming import name_at_boundary, name_bundle
 from envbisect.session.reversing import reverse, uncovered
 from envbisect.space.model import Configuration
 
-REOPENED: Final = 4
+REOPENED: Final = 16
 """How often a search goes on after its answer was shaken."""
+
+PATIENT: Final = 3
+"""The last times of these, a boundary is walked to its end whatever the search would rather ask."""
 
 WALKS: Final = 12
 """How often a boundary is walked anew after a run contradicted it."""
@@ -29,7 +32,7 @@ WALKS: Final = 12
 def find(goal: Goal, history: History, search: Search) -> Generator[Ask, Reply, Finding]:
     """Search below ``goal.top`` until decided, then prove what was found by real runs."""
     finding = Finding(Status.UNDECIDED)
-    for _ in range(REOPENED):
+    for left in reversed(range(REOPENED)):
         yield from _decide(goal, history, search)
         if (doubtful := _doubtful(goal, history, search)) is not None:
             return doubtful
@@ -39,7 +42,10 @@ def find(goal: Goal, history: History, search: Search) -> Generator[Ask, Reply, 
         if result.status not in (Status.CULPRIT, Status.SUSPECTS):
             return _unsuccessful(goal, search)
         points = [result.culprit] if result.culprit is not None else list(result.suspects)
-        boundary = yield from _proved(goal, history, search, [goal.lift(point) for point in points])
+        points = [goal.lift(point) for point in points]
+        boundary = yield from _proved(goal, history, search, points, reopen=left >= PATIENT)
+        if boundary is None:
+            continue  # a run below the answer failed, or one that should have failed passed
         if goal.spent() and (boundary.untried() or confidence(goal, history, boundary) < goal.confidence):
             return _best_so_far(goal, history, search, boundary)
         if (yield from recheck(goal, history, search, flaky=not looks_steady(goal, history))):
@@ -80,14 +86,15 @@ def _decide(goal: Goal, history: History, search: Search) -> Generator[Ask, Repl
 def _end_to_repeat(goal: Goal, history: History) -> Configuration | None:
     """An end that needs more runs because the test turned out to be flaky on the way: the rates are learned there.
 
-    Runs known from elsewhere spare some of these, unless they say that nothing flakes.
+    Runs known from elsewhere spare some of these, if they say that the test flakes.
     """
     if looks_steady(goal, history):
         return None
+    flakes = any(known.good and known.bad for known in goal.known.values())
     for end in ((0,) * len(goal.axes), goal.top):
         known = goal.known.get(end, Counts())
         own = history.counts(goal.symptom, end)
-        spared = known.good + known.bad if known.good and known.bad else 0
+        spared = known.good + known.bad if flakes else 0
         if own.good + own.bad + own.unresolved + spared < MOST:
             return end
     return None
@@ -104,28 +111,34 @@ def _doubtful(goal: Goal, history: History, search: Search) -> Finding | None:
 
 
 def _proved(
-    goal: Goal, history: History, search: Search, points: Sequence[Configuration]
-) -> Generator[Ask, Reply, Boundary]:
-    """The boundary that the search's answers lead to, walked and run until it is as sure as was asked."""
-    boundary = yield from _boundary(goal, history, search, points)
+    goal: Goal, history: History, search: Search, points: Sequence[Configuration], *, reopen: bool
+) -> Generator[Ask, Reply, Boundary | None]:
+    """The boundary that the search's answers lead to, walked and run until it is as sure as was asked.
+
+    Returns:
+        None, with ``reopen``, where what was seen on the way gives the search something to ask.
+    """
+    boundary = yield from _boundary(goal, history, search, points, reopen=reopen)
     for _ in range(WALKS):
-        if boundary.holes:
+        if boundary is None or boundary.holes:
             break
         if looks_steady(goal, history):  # one run each, and what passes there speaks for what lies below it
             yield from reverse(goal, history, search, boundary)
         if (yield from certify(goal, history, search, boundary)):
             break
-        boundary = yield from _boundary(goal, history, search, [boundary.failing])
+        if reopen and search.ask(1):
+            return None
+        boundary = yield from _boundary(goal, history, search, [boundary.failing], reopen=reopen)
     return boundary
 
 
 def _boundary(
-    goal: Goal, history: History, search: Search, points: Sequence[Configuration]
-) -> Generator[Ask, Reply, Boundary]:
+    goal: Goal, history: History, search: Search, points: Sequence[Configuration], *, reopen: bool
+) -> Generator[Ask, Reply, Boundary | None]:
     """The boundary below the lowest failing configuration that any of the search's answers explains."""
     starts = [lowest_failing(goal, history, point) for point in points]
     start = min(starts, key=lambda point: (sum(point), point))
-    return (yield from walk_down(goal, history, search, start))
+    return (yield from walk_down(goal, history, search, start, reopen=reopen))
 
 
 def _proven(goal: Goal, history: History, search: Search, boundary: Boundary) -> Generator[Ask, Reply, Finding]:
