@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
+from itertools import pairwise
 from typing import Final
 
 from envbisect.search import Outcome, Search
@@ -22,14 +23,17 @@ EVERY: Final = 25
 """Probes after which the good end is run again while the search goes on."""
 
 STALE: Final = 20
-STALE_FLAKY: Final = 10
+STALE_FLAKY: Final = 5
 """Probes since the last run of the good end after which an answer is not given before it was run again."""
 
 CHECKS: Final = 4
 """Runs of the good end before such an answer; a machine that now fails every second time is missed in one of 16."""
 
-MOST_AT_ONCE: Final = 10
+MOST_AT_ONCE: Final = 16
 """Runs of the good end at once, while they look unlike what passed before."""
+
+GAP: Final = 4
+"""Probes between two runs of the good end from which on the machine may have changed between them."""
 
 UNLIKE: Final = 0.2
 """Probability below which they do."""
@@ -89,15 +93,16 @@ def _later_failures(goal: Goal, history: History) -> Drifted | None:
     passing = _passing(goal, history)
     runs = [(n, point, bad) for n, point, bad in _runs(goal, history) if point in passing]
     at_end = [place for place, (_, point, _) in enumerate(runs) if point == zero]
+    moments = [later for sooner, later in pairwise(at_end) if runs[later][0] - runs[sooner][0] > GAP]
     best: Drifted | None = None
-    for place in at_end[1:]:
+    for place in moments:
         before, after = Counts(), Counts()
         for _, _, bad in runs[:place]:
             before.add(Outcome.BAD if bad else Outcome.GOOD)
         for _, point, bad in runs[place:]:
             if point == zero:
                 after.add(Outcome.BAD if bad else Outcome.GOOD)
-        chance = min(1.0, _more_failures(before, after) * (len(at_end) - 1))
+        chance = min(1.0, _more_failures(before, after) * len(moments))
         if chance < LEVEL and (best is None or chance < best.probability):
             last_pass = max((n for n, _, bad in runs[:place] if not bad), default=0)
             best = Drifted("good", goal.values(zero), before, after, chance, last_pass + 2)
