@@ -66,8 +66,8 @@ def test_nonsense_is_one_line_and_exit_code_2_for_run_and_resume(tmp_path: Path)
 @pytest.mark.slow
 def test_a_session_goes_on_after_its_time_was_up(tmp_path: Path) -> None:
     case = write_case(tmp_path)
-    (case / "t.py").write_text("import time\ntime.sleep(1.5)\n" + (case / "t.py").read_text())
-    spent = ("run", "good.toml", "bad.toml", "--session", "s", "--max-hours", "0.0005", "--json")
+    (case / "t.py").write_text("import time\ntime.sleep(0.5)\n" + (case / "t.py").read_text())
+    spent = ("run", "good.toml", "bad.toml", "--session", "s", "--max-hours", "0.0001", "--json")
     ran = envbisect(*spent, cwd=case)
     assert (ran.code, ran.document["status"]) == (1, "budget"), ran.err
     assert ran.document["reason"] == (
@@ -75,7 +75,7 @@ def test_a_session_goes_on_after_its_time_was_up(tmp_path: Path) -> None:
         "go on with: envbisect resume s --max-hours H"
     )
     assert (ran.document["culprits"], ran.document["probes"]["total"]) == ([], 1)
-    (case / "t.py").write_text((case / "t.py").read_text().replace("time.sleep(1.5)", ""))
+    (case / "t.py").write_text((case / "t.py").read_text().replace("time.sleep(0.5)", ""))
     later = f"{datetime.now() + timedelta(hours=1):%H:%M}"
     more = envbisect("resume", "s", "--max-hours", "1", "--until", later, "--json", cwd=case)
     assert (more.code, more.document["status"]) == (0, "culprit"), more.err
