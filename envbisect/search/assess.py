@@ -7,13 +7,14 @@ from typing import Final
 
 import numpy as np
 
-from envbisect.search.belief import PREDICATE_ALL, SEVERAL_MASS, Belief, Counter, Single, believe, explain
-from envbisect.search.certificate import Classes, direct_odds, missing, shown_by_runs
+from envbisect.search.belief import PREDICATE_ALL, Belief, Counter, Single, believe, explain
+from envbisect.search.certificate import Classes, direct_odds, missing
 from envbisect.search.choice import Chooser
 from envbisect.search.climb import Climb, path_between
 from envbisect.search.endpoints import Endpoints
 from envbisect.search.evidence import Evidence
 from envbisect.search.lattice import Floats, Frame, Hypotheses, Lattice, deepen, open_frame
+from envbisect.search.local import prove
 from envbisect.search.price import Prices
 from envbisect.search.rates import Rates
 from envbisect.search.words import Configuration, Status, below
@@ -21,6 +22,11 @@ from envbisect.search.words import Configuration, Status, below
 TARGET: Final = 0.65  # probability of failing from which a configuration is searched below
 TARGETS: Final = 12  # configurations tried as a target, lowest first
 LEADS: Final = 0.5
+RETURN: Final = 0.25  # probability of more axes below which the root frame is believed again
+PATIENCE: Final = 100  # answers after a step was pinned before that is looked at
+PINNED: Final = (
+    0.9  # probability from which a step is taken to belong to the culprit: the proof by its own runs comes last
+)
 FRAMES: Final = 1000  # changes of the frame, or removals of what does not exist, between two answers
 LIMIT: Final = 5000  # answered questions after which a test that never settles is given up
 FAINTEST: Final = 1e-6  # bits for a second that are still worth a probe
@@ -61,7 +67,8 @@ class Assessor:
         self.weights, self.prices, self.confidence, self.seed = weights, prices, confidence, seed
         self.root = open_frame(lattice.top, lattice.zero)
         self.answered = 0  # questions that were asked and told; known counts are none
-        self._legs = 1.0  # probability that the frame was entered rightly
+        self._aside: Counter | None = None  # the root frame's counts while a pinned step is believed
+        self._pinned_at = 0
         self._counter: Counter | None = None
 
     @property
@@ -76,13 +83,15 @@ class Assessor:
 
     def told(self, point: Configuration, *, bad: int, good: int) -> None:
         """Keep the counts up to date; the evidence has the runs already."""
-        if self._counter is not None:
-            self._counter.add(point, bad=bad, good=good)
+        for counter in (self._counter, self._aside):
+            if counter is not None:
+                counter.add(point, bad=bad, good=good)
 
     def gone(self, point: Configuration) -> None:
         """The configuration does not exist."""
-        if self._counter is not None:
-            self._counter.remove(point)
+        for counter in (self._counter, self._aside):
+            if counter is not None:
+                counter.remove(point)
 
     def chooser(self, belief: Belief) -> Chooser:
         """Scores probes for this posterior."""
@@ -95,6 +104,7 @@ class Assessor:
 
     def look(self) -> Assessment:
         """Judge all that was told."""
+        self._return()
         for _ in range(FRAMES):
             counter = self.counter
             single = explain(counter, self.evidence, self.rates)
@@ -109,6 +119,15 @@ class Assessor:
             if state is not None:
                 return state
         return Assessment(Status.UNDECIDED)
+
+    def _return(self) -> None:
+        """Back to the root frame once its few axes explain everything after all: a step was pinned wrongly."""
+        if self._aside is None or self.answered < self._pinned_at + PATIENCE:
+            return
+        self._pinned_at = self.answered
+        single = explain(self._aside, self.evidence, self.rates)
+        if believe(single, self._aside, self.evidence, self.rates).rest < RETURN:
+            self._counter, self._aside = self._aside, None
 
     def _ends(self, belief: Belief) -> Assessment | None:
         null = 0.0 if self.rates.told is not None else belief.null
@@ -138,7 +157,7 @@ class Assessor:
         odds = direct_odds(frame.top, self.evidence, 0.9, 0.1)
         if odds > 1 and self.evidence.chance(frame.top) > 0 and self.evidence.tally(frame.top).bad < 20:
             return Assessment(None, belief, wanted=[frame.top])
-        self._counter, self._legs = self._open(self.root), 1.0
+        self._counter, self._aside = self._open(self.root), None
         return None
 
     def _left_root(self, frame: Frame) -> bool:
@@ -155,20 +174,17 @@ class Assessor:
         self._counter = self._open(deeper)
         return True
 
-    def _required(self) -> float:
-        """Posterior that an answer needs inside the frame, so that frame and answer together keep the confidence."""
-        return min(0.999, self.confidence / self._legs)
-
     def _climb(self, frame: Frame) -> Climb | None:
         """A search for one step of a culprit of more axes than listed; None when it was found and pinned just now."""
         top = self._lowest_failing(frame)
         climb = Climb(path_between(frame.base, top, coarse=frame.coarse), self.evidence, self.rates)
         index, mass = climb.best()
-        if mass < 1 - (1 - self.confidence) / 6 and climb.ask() is not None:
+        if mass < PINNED and climb.ask() is not None:
             return climb
         high, low = climb.path[index], climb.path[max(0, index - 1)]
         base = tuple(h if h != s else b for h, b, s in zip(high, frame.base, low, strict=True)) if index else high
-        self._legs *= mass
+        if not self._left_root(frame) and not frame.coarse:
+            self._aside, self._pinned_at = self._counter, self.answered
         self._counter = self._open(open_frame(high, base))
         return None
 
@@ -219,21 +235,13 @@ class Assessor:
         if evidence.hidden():
             members, separator, mass = self._class(belief, index)
             shown = Classes(evidence).ceiling(members) if len(members) > 1 else leader
-        # Other culprits may have made the failures above the leader: its own runs must speak for it as well.
-        odds = 1e9
-        if shown is not None and self.lattice.dimensions > 1:
-            odds = direct_odds(shown, evidence, float(belief.p[index]), float(belief.q[index]))
-        sure = mass * odds * (1 - SEVERAL_MASS) / (odds * (1 - SEVERAL_MASS) + SEVERAL_MASS)
-        state = Assessment(None, belief, leader, sure * self._legs, members, target=target)
-        if mass < self._required():
+        state = Assessment(None, belief, leader, mass, members, target=target)
+        if mass < self.confidence:
             return self._probe(hypotheses, belief, state, separator)
         if hypotheses.frame.coarse:
-            self._legs *= mass
             self._counter = self._open(open_frame(leader, self.lattice.zero))
             return None
         state.wanted = self._proofs(shown, members)
-        if not state.wanted and sure < self._required() and shown is not None and evidence.chance(shown) > 0:
-            state.wanted = [shown]
         if not state.wanted:
             self._answer(state, belief, index)
         return state
@@ -244,13 +252,15 @@ class Assessor:
         state.status = Status.SUSPECTS
         if len(state.members) > 1 or not evidence.tally(leader).bad:
             return
-        if state.confidence < self.confidence:
-            shown, weakest = shown_by_runs(leader, evidence, float(belief.p[index]), float(belief.q[index]))
-            state.confidence = max(state.confidence, shown)
-            if state.confidence < self.confidence:
-                if evidence.chance(weakest) > 0:
-                    state.status, state.wanted = None, [weakest]
-                return
+        if self.lattice.dimensions == 1:
+            state.status = Status.CULPRIT  # of one ladder the posterior knows all there is
+            return
+        proof = prove(leader, evidence, self.rates, float(belief.p[index]), float(belief.q[index]))
+        state.confidence = min(state.confidence, proof.confidence)
+        if proof.confidence < self.confidence:
+            if evidence.chance(proof.weakest) > 0:
+                state.status, state.wanted = None, [proof.weakest]
+            return
         state.status = Status.CULPRIT
 
     def _probe(

@@ -19,14 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from envbisect.search.evidence import Evidence
-from envbisect.search.lattice import Bools, Floats, Hypotheses, Ints
+from envbisect.search.lattice import Bools, Floats, Frame, Hypotheses, Ints, order_mass
 from envbisect.search.rates import Likelihoods, Rates
 from envbisect.search.words import Configuration, below
 
 SEVERAL_MASS: Final = 0.15
 ELSEWHERE: Final = 0.03  # how well another culprit is expected to explain one minimal failing observation
 MOST_OTHERS: Final = 3
-REST_MASS: Final = 0.02
+REST_MASS: Final = 0.02  # beside noise, which explains nearly as much; beside a steady test the orders' own mass counts
+MORE_ORDERS: Final = 4  # orders above the listed ones that are told apart
 NULL_MASS: Final = 0.12
 GONE: Final = -1e12  # log prior of what does not exist
 PREDICATE_ALL: Final = 20_000  # hypotheses up to which an infeasibility predicate is asked about each one at once
@@ -207,23 +208,60 @@ def _alone(outside: list[Configuration], evidence: Evidence, rates: Rates) -> fl
 
 
 def _rest(evidence: Evidence, rates: Rates, hypotheses: Hypotheses) -> float:
-    """Log likelihood of a culprit of more axes than are listed: how many it hits is known only on average."""
+    """Log likelihood of a culprit of more axes than are listed: how many it hits is known only on average.
+
+    A test that never disagreed with itself is weighed apart: at average rates, noise would explain it as well.
+    """
     lattice, frame = evidence.lattice, hypotheses.frame
     free = np.array(frame.free, dtype=np.int64)
-    order = frame.orders + 1
+    highest: Floats = np.asarray(frame.top, dtype=np.float64)[free]
+    orders = np.arange(frame.orders + 1, min(frame.orders + MORE_ORDERS, len(free)) + 1)
+    mass = np.array([order_mass(order) for order in orders.tolist()])
     top, zero = evidence.tally(lattice.top), evidence.tally(lattice.zero)
     ends: Ints = np.array([top.bad], dtype=np.int32)
     ends_good: Ints = np.array([top.good], dtype=np.int32)
     start = rates.of(ends, ends_good, top.bad + zero.bad, top.good + zero.good)
     p, q = float(start.p[0]), float(start.q[0])
-    total = float(start.log[0])
+    noisy = np.full(len(orders), float(start.log[0]))
     for point, tally in evidence.tallies.items():
         if point in (lattice.top, lattice.zero) or not tally.told:
             continue
-        steps = np.asarray(point, dtype=np.float64)
-        share = np.mean(np.minimum(1.0, steps[free] / np.asarray(frame.top, dtype=np.float64)[free]))
-        hit = float(share) ** order if all(b <= x for b, x in zip(frame.base, point, strict=True)) else 0.0
+        share = float(np.mean(np.minimum(1.0, np.asarray(point, dtype=np.float64)[free] / highest)))
+        inside = all(b <= x for b, x in zip(frame.base, point, strict=True))
+        hit: Floats = np.asarray(share**orders if inside else np.zeros(len(orders)), dtype=np.float64)
         fails = p**tally.bad * (1 - p) ** tally.good
         passes = q**tally.bad * (1 - q) ** tally.good
-        total += math.log(max(hit * fails + (1 - hit) * passes, 1e-300))
-    return total
+        noisy += np.log(np.maximum(hit * fails + (1 - hit) * passes, 1e-300))
+    weight = np.log(mass / mass.sum())
+    rest = float(np.logaddexp.reduce(noisy + weight))
+    if rates.told is None and evidence.steady():
+        steady = _steady_rest(evidence, frame, orders) + np.log(mass) + math.log(rates.deterministic / REST_MASS)
+        rest = float(np.logaddexp.reduce([rest, *steady.tolist()]))
+    return rest
+
+
+def _steady_rest(evidence: Evidence, frame: Frame, orders: NDArray[np.int64]) -> Floats:
+    """Log likelihood of culprits of so many axes if every answer is true: below all failures and no pass."""
+    free = np.array(frame.free, dtype=np.int64)
+    base: Floats = np.asarray(frame.base, dtype=np.float64)[free]
+    points = {x: t for x, t in evidence.tallies.items() if t.told}
+    meet = np.array(frame.top, dtype=np.float64)[free]
+    whole = meet - base
+    for point, tally in points.items():
+        if tally.bad:
+            meet = np.minimum(meet, np.asarray(point, dtype=np.float64)[free])
+    room = np.maximum(meet - base, 0.0)
+    if not room.any():
+        return np.full(len(orders), -math.inf)
+    log = np.asarray(orders * math.log(float(np.mean(room / whole))), dtype=np.float64)
+    open_axes = room > 0
+    log[orders > int(open_axes.sum())] = -math.inf
+    if frame.deep is not None and (meet <= np.array(frame.deep, dtype=np.float64)[free]).all():
+        log[orders <= frame.deep_orders] = -math.inf  # listed
+    for point, tally in points.items():
+        if tally.good:
+            below_it = np.clip(np.asarray(point, dtype=np.float64)[free] - base, 0.0, room)
+            inside = all(b <= x for b, x in zip(frame.base, point, strict=True))
+            share = float(np.mean((below_it / np.where(open_axes, room, 1.0))[open_axes])) if inside else 0.0
+            log += np.log(np.maximum(1 - share**orders, 1e-300))
+    return log

@@ -69,24 +69,6 @@ def _odds(bad: int, good: int, p: float, q: float) -> float:
     return math.exp(max(-50.0, min(50.0, bad * up + good * down)))
 
 
-def shown_by_runs(culprit: Configuration, evidence: Evidence, p: float, q: float) -> tuple[float, Configuration]:
-    """How sure the certificate's runs alone make it that this is a minimal failing point, and its weakest member.
-
-    The culprit's own runs, and for each lower neighbour its own failures and every pass above it, are weighed against
-    the opposite at even odds.
-    """
-    odds = {culprit: direct_odds(culprit, evidence, p, q)}
-    for neighbour in lower_neighbours(culprit, evidence):
-        passes = sum(
-            tally.good
-            for point, tally in evidence.tallies.items()
-            if tally.good and below(neighbour, point) and not below(culprit, point)
-        )
-        odds[neighbour] = 1 / _odds(evidence.tally(neighbour).bad, passes, p, q)
-    sure = math.prod(each / (1 + each) for each in odds.values())
-    return sure, min(odds, key=lambda point: (odds[point], point))
-
-
 class Classes:
     """Which minimal points no testable configuration tells apart."""
 

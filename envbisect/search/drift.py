@@ -18,6 +18,7 @@ from envbisect.search.words import Configuration, Drift
 LEVEL: Final = 0.01
 AGAIN: Final = 5  # runs of the good end, at most, that tell drift from a test that is not monotone
 AGREEING: Final = 3  # … of which so many are enough if they say what they said before
+SURPRISES: Final = 2  # answers that nobody foresaw; a single one is a flake
 LONGEST: Final = 60  # answers of one end that are looked at, the latest
 
 
@@ -112,6 +113,8 @@ def _unforeseen(
 ) -> float:
     """The chance that the good end fails, or the bad end passes, so often later on."""
     before, after = split
+    if min(after[1] if end == evidence.lattice.zero else after[0], rest) < SURPRISES:
+        return 1.0
     labels = Labels(grid, evidence, {end: before})
     weight = labels.without(())
     if end == evidence.lattice.zero:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -13,6 +14,28 @@ from envbisect.search.words import Configuration, Status
 
 GRID: Final = 801
 ENOUGH: Final = 10  # runs of each end while they leave doubt, before the search itself has to settle it
+ALWAYS: Final = 5  # failures in a row that a good end needs beside a bad end that passes too: such a test flakes
+
+
+@dataclass(frozen=True, slots=True)
+class Caution:
+    """When the ends are run on, before or besides anything inside, and when nothing is found to differ.
+
+    The shares divide 1 - confidence: the ends are looked at after every run.
+
+    Attributes:
+        doubt: posterior of "nothing changed" from which the ends must tell p from q by their own runs.
+        separation_share: of the risk that p > q is believed by chance.
+        bound_share: of the risk that a difference of ``min_effect`` is given up.
+    """
+
+    doubt: float
+    separation_share: float
+    bound_share: float
+
+
+NOISY: Final = Caution(doubt=0.01, separation_share=10, bound_share=3)  # the good end was seen failing
+QUIET: Final = Caution(doubt=0.05, separation_share=1, bound_share=400)  # … never: a rare failure is a failure too
 
 
 def _density(tally: Tally) -> NDArray[np.float64]:
@@ -21,6 +44,12 @@ def _density(tally: Tally) -> NDArray[np.float64]:
     log = tally.bad * np.log(rate) + tally.good * np.log1p(-rate)
     mass = np.exp(log - log.max())
     return np.asarray(mass / mass.sum(), dtype=np.float64)
+
+
+def separation(bad_end: Tally, good_end: Tally) -> float:
+    """P(p > q) by the runs of the ends alone (uniform priors, independent ends)."""
+    not_above = np.cumsum(_density(bad_end))
+    return 1 - float((_density(good_end) * not_above).sum())
 
 
 def difference_bound(bad_end: Tally, good_end: Tally, level: float) -> float:
@@ -47,7 +76,7 @@ class Endpoints:
         """A final status that the ends alone decide; ``null`` is the posterior of "nothing changed"."""
         lattice = self.evidence.lattice
         top, zero = self.evidence.tally(lattice.top), self.evidence.tally(lattice.zero)
-        if zero.bad >= 2 and not zero.good:
+        if zero.bad >= (2 if not top.good else ALWAYS) and not zero.good:
             return Status.GOOD_FAILS
         for end in (top, zero):
             if not end.told and (end.unbuildable or end.unresolved >= GIVE_UP_AFTER):
@@ -55,9 +84,7 @@ class Endpoints:
         if lattice.points == 1:
             return Status.NOT_REPRODUCED if zero.good else None
         if top.told and zero.told and self._unsure(null):
-            # A bad end that never failed may fail rarely: giving up on it takes more than the bound at the confidence.
-            risk_share = 10 if top.bad else 50
-            return Status.NOT_REPRODUCED if self._bound(risk_share) < self.min_effect else None
+            return Status.NOT_REPRODUCED if self._bound(self._caution.bound_share) < self.min_effect else None
         return None
 
     def wanted(self, null: float) -> Sequence[Configuration]:
@@ -72,7 +99,11 @@ class Endpoints:
         doubtful = not self.told and few and null > 1 - self.confidence
         if not doubtful and not self._unsure(null):
             return ()
-        return (lattice.top,) if 4 * _variance(top) >= _variance(zero) else (lattice.zero,)
+        return (lattice.top,) if _variance(top) >= _variance(zero) else (lattice.zero,)
+
+    @property
+    def _caution(self) -> Caution:
+        return NOISY if self.evidence.tally(self.evidence.lattice.zero).bad else QUIET
 
     def _bound(self, risk_share: float) -> float:
         lattice = self.evidence.lattice
@@ -83,7 +114,12 @@ class Endpoints:
         """Whether "nothing changed" is the better explanation; below that the search goes on until it is excluded."""
         if self.told:
             return False
-        return null > 0.5 or not self.evidence.bad
+        if null > 0.5 or not self.evidence.bad:
+            return True
+        lattice = self.evidence.lattice
+        top, zero = self.evidence.tally(lattice.top), self.evidence.tally(lattice.zero)
+        caution = self._caution
+        return null > caution.doubt and separation(top, zero) < 1 - (1 - self.confidence) / caution.separation_share
 
 
 def _variance(tally: Tally) -> float:

@@ -31,7 +31,7 @@ HOLE_AFTER: Final = 3  # unresolved answers of one configuration before it is le
 GIVE_UP_AFTER: Final = 6  # … and before it is not even asked when nothing else is left
 LAST_CHANCES: Final = 4  # unresolved answers altogether when nothing else is left
 WASTED: Final = 3  # repeats without an answer after which no silent configuration is repeated, unless one ever answered
-REPEAT: Final = 0.4  # chance that a first repeat answers
+REPEAT: Final = 0.4  # chance that a first repeat answers, as two repeats seen would say
 HOPELESS: Final = 0.05  # chance of an answer below which nothing is asked only to tell suspects apart
 SILENT_AFTER: Final = 2  # configurations whose silence makes a guess about others; one more in a small lattice
 
@@ -63,14 +63,14 @@ class Evidence:
         self.predicate: Callable[[Configuration], bool] | None = infeasible if callable(infeasible) else None
         self.infeasible: set[Configuration] = set() if callable(infeasible) else {tuple(x) for x in infeasible}
         self._building = Unbuildable(lattice)
-        self._cache: tuple[NDArray[np.int32], Floats] | None = None
+        self._cache: tuple[bool, NDArray[np.int32], Floats] | None = None
         self._feasible: dict[Configuration, bool] = {}
         self.last_chance = False  # holes of unresolved answers may be asked again, a few times
         self._chances_left = LAST_CHANCES
         self._silence: Silence | None = None
         self._steps: tuple[bool, Floats] | None = None
         self._wasted = 0  # repeats of a silent configuration that said nothing either
-        self._recovered = False  # a silent configuration answered later
+        self._recovered = 0  # silent configurations that answered later
 
     def tally(self, configuration: Configuration) -> Tally:
         """The counts of a configuration, zeros if it never ran."""
@@ -110,7 +110,7 @@ class Evidence:
                 self._chances_left -= count
                 self.last_chance = self._chances_left > 0
             return
-        self._recovered |= tally.unresolved > 0 and not tally.told
+        self._recovered += tally.unresolved > 0 and not tally.told
         self.last_chance = False  # there is something new to go on with
 
     def mark_infeasible(self, configuration: Configuration) -> None:
@@ -166,8 +166,9 @@ class Evidence:
         return np.asarray(out, dtype=np.float64)
 
     def testable(self, points: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Which configurations may still answer; in all but the smallest lattices not those that hardly will."""
-        least = HOPELESS if self.lattice.points > SMALL else 0.0
+        """Which configurations may still answer; in all but the smallest lattices not those that hardly will,
+        unless they get a last chance."""
+        least = HOPELESS if self.lattice.points > SMALL and not self.last_chance else 0.0
         return np.asarray(self.chances(points) > least, dtype=np.bool_)
 
     def steady(self) -> bool:
@@ -291,18 +292,20 @@ class Evidence:
         # An answer of its own says that the point can be tested, whatever its steps are suspected of.
         if tally.told:
             return 1.0
-        wasted = 0 if self._recovered else self._wasted
-        return REPEAT**tally.unresolved * 2 / (2 + wasted) if tally.unresolved else None
+        repeats = self._recovered + self._wasted
+        answers = (self._recovered + 2 * REPEAT) / (repeats + 2)
+        # Where silence was seen to pass, the first silence of a configuration says little about it.
+        return answers ** max(1, tally.unresolved - (self._recovered > 0)) if tally.unresolved else None
 
     def _specials(self) -> tuple[NDArray[np.int32], Floats]:
-        if self._cache is None:
+        if self._cache is None or self._cache[0] is not self.last_chance:
             special = {point: self._special(point) for point in self.tallies}
             chances = {point: chance for point, chance in special.items() if chance is not None}
             chances.update(dict.fromkeys(self.infeasible, 0.0))
             shape = (len(chances), self.lattice.dimensions)
             points = np.array(list(chances), dtype=np.int32).reshape(shape)
-            self._cache = points, np.array(list(chances.values()), dtype=np.float64)
-        return self._cache
+            self._cache = self.last_chance, points, np.array(list(chances.values()), dtype=np.float64)
+        return self._cache[1:]
 
     def _step_chance(self) -> Floats:
         if self._steps is None or self._steps[0] is not self.last_chance:

@@ -31,9 +31,13 @@ DETERMINISTIC: Final = 0.2  # weight of the atom where nothing is known about th
 
 HIDDEN: Final = (
     Component(DETERMINISTIC, None, None),  # leads until something contradicts it
-    Component(0.22, (1.0, 1.0), None),  # fails sometimes, never without the culprit
-    Component(0.20, (1.0, 1.0), (0.5, 9.5)),
-    Component(0.38, (6.0, 1.0), (1.0, 6.0)),  # nearly deterministic: what clean endpoint runs easily hide
+    Component(0.15, (1.0, 1.0), None),  # fails sometimes, never without the culprit
+    Component(0.20, (1.0, 1.0), (0.5, 19.5)),
+    Component(0.07, None, (0.5, 4.0)),  # always fails with the culprit, and sometimes without
+    Component(0.14, (6.0, 1.0), (1.0, 6.0)),  # nearly deterministic: what clean endpoint runs easily hide
+    Component(0.06, (2.0, 1.0), (1.0, 2.0)),  # this and the next two cover what is left of p > q about evenly
+    Component(0.09, (4.0, 3.0), (2.0, 5.0)),
+    Component(0.09, (5.0, 2.0), (3.0, 4.0)),
 )
 
 
