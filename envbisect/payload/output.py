@@ -89,15 +89,16 @@ class Log:
         return "\n".join(self._tail.decode("utf-8", "replace").splitlines()[-TAIL_LINES:])
 
 
-def tail_before_launcher(path: str) -> str:
-    """The last lines of a log up to where torchrun begins to tell that a rank has failed; empty if it does not.
+def tail_before_launcher(path: str) -> Optional[str]:
+    """The last lines of a log up to where torchrun begins to tell that a rank has failed; ``None`` if it does not.
 
-    What it tells after that fills the tail by itself, and the rank's own last words stand before it.
+    What it tells after that fills the tail by itself, and the rank's own last words stand before it: none, and the
+    tail is empty, where the rank ended without a word.
     """
     with open(path, encoding="utf-8", errors="replace") as stream:
         text = stream.read(LOG_BYTES)
     launcher = _LAUNCHER.search(text)
-    return "\n".join(text[: launcher.start()].splitlines()[-TAIL_LINES:]) if launcher else ""
+    return "\n".join(text[: launcher.start()].splitlines()[-TAIL_LINES:]) if launcher else None
 
 
 class Watch:

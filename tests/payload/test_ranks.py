@@ -38,9 +38,16 @@ def _start(launcher: str, run: Run, script: Script, what: str, **request: object
     return run(command=[TORCHRUN, "--standalone", "--nproc_per_node=2", *command[1:], *request.pop("rest", [])])  # type: ignore[misc]
 
 
+@pytest.fixture
+def quiet_torchrun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Torchrun finds the number of threads set, and does not begin the log by saying that it sets it."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+
+
 @needs_torch
 @pytest.mark.torch
 @pytest.mark.slow
+@pytest.mark.usefixtures("quiet_torchrun")
 @pytest.mark.parametrize("launcher", ["ours", "the user's torchrun"])
 @pytest.mark.parametrize(
     ("what", "end"),

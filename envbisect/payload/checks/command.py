@@ -121,7 +121,9 @@ class _Test:
         result["rounds"] = 1
         result["output_tail"] = ended.tail
         if result["failure"] is not None and result["failure"]["rank"] is not None:
-            result["output_tail"] = tail_before_launcher(os.path.join(self._writer.folder, LOG)) or ended.tail
+            before = tail_before_launcher(os.path.join(self._writer.folder, LOG))
+            if before is not None:
+                result["output_tail"] = before
         result["log"] = LOG
         lines: List[Tuple[Optional[int], str]] = [(rank["rank"], rank.get("last_line", "")) for rank in wrapped]
         reported = collect(self._metrics, lines or [(None, ended.last_line)], self._aggregates())
