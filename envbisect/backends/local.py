@@ -16,10 +16,11 @@ from envbisect.backends.environ import process_environ
 from envbisect.backends.inputs import Inputs
 from envbisect.backends.interface import Environment, ProbeRun
 from envbisect.backends.interpreter import Choice, Facts
-from envbisect.backends.probe import remove_tree, run_payload
+from envbisect.backends.probe import run_payload
 from envbisect.errors import UsageError
 from envbisect.keys.spec import Mover
 from envbisect.manifest.stack import Stack
+from envbisect.process.supervisor import remove_tree
 
 MOVES: Final = frozenset({Mover.ENV, Mover.TORCH, Mover.DATALOADER, Mover.LAUNCH, Mover.CODE, Mover.INPUTS})
 

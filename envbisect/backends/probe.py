@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import re
 import secrets
-import shutil
 import signal
 import stat
 import tempfile
@@ -18,6 +16,7 @@ from typing import Final
 from envbisect.backends.interface import Environment, InfrastructureFault, ProbeRun
 from envbisect.errors import EnvironmentFailure, UsageError
 from envbisect.process.run import run_group
+from envbisect.process.supervisor import remove_tree
 
 MAX_RESULT_BYTES: Final = 256 << 20
 _PREFIX: Final = "envbisect-"
@@ -135,14 +134,6 @@ def _remove_recorded(record: Path) -> None:
     # Whoever can write into the session must not make us remove something else.
     if re.fullmatch(rf"{_PREFIX}[0-9a-f]{{8}}", left.name) and left.is_dir() and not left.is_symlink():
         remove_tree(left)
-
-
-def remove_tree(folder: Path) -> None:
-    """Remove a folder, also where a test took its own right to write away; what even so stays is left in peace."""
-    for root, _folders, _files in os.walk(folder):
-        with contextlib.suppress(OSError):
-            Path(root).chmod(stat.S_IRWXU)
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def read_result(file: Path) -> dict[str, object] | None:

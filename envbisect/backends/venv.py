@@ -25,11 +25,12 @@ from envbisect.backends.interface import Environment, InfrastructureFault, Probe
 from envbisect.backends.interpreter import same_version
 from envbisect.backends.local import MOVES as LOCAL_MOVES
 from envbisect.backends.local import Workplace
-from envbisect.backends.probe import remove_tree, run_payload
+from envbisect.backends.probe import run_payload
 from envbisect.backends.uvinstall import Installer, Order
 from envbisect.errors import UsageError
 from envbisect.keys.spec import Mover
 from envbisect.manifest.stack import Closure, Pin, Stack
+from envbisect.process.supervisor import remove_tree
 
 MOVES: Final = LOCAL_MOVES | {Mover.PYTHON, Mover.PACKAGES}
 MIN_FREE_BYTES: Final = 2 << 30

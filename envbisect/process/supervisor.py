@@ -327,7 +327,7 @@ def send(pids: list[int], number: signal.Signals) -> None:
             continue
 
 
-def remove_tree(folder: str) -> None:
+def remove_tree(folder: str | os.PathLike[str]) -> None:
     """Remove a folder, also where a test took its own right to write away; what even so stays is left in peace."""
     import shutil
 

@@ -24,9 +24,7 @@ TARGETS: Final = 12  # configurations tried as a target, lowest first
 LEADS: Final = 0.5
 RETURN: Final = 0.25  # probability of more axes below which the root frame is believed again
 PATIENCE: Final = 100  # answers after a step was pinned before that is looked at
-PINNED: Final = (
-    0.9  # probability from which a step is taken to belong to the culprit: the proof by its own runs comes last
-)
+PINNED: Final = 0.9  # probability from which a step belongs to the culprit: the proof by its own runs comes last
 FRAMES: Final = 1000  # changes of the frame, or removals of what does not exist, between two answers
 LIMIT: Final = 5000  # answered questions after which a test that never settles is given up
 FAINTEST: Final = 1e-6  # bits for a second that are still worth a probe
@@ -131,10 +129,11 @@ class Assessor:
 
     def _ends(self, belief: Belief) -> Assessment | None:
         null = 0.0 if self.rates.told is not None else belief.null
-        verdict = self.endpoints.verdict(null)
+        unsure = self.endpoints.unsure(null)
+        verdict = self.endpoints.verdict(unsure=unsure)
         if verdict is not None:
             return Assessment(verdict)
-        wanted = list(self.endpoints.wanted(null))
+        wanted = list(self.endpoints.wanted(null, unsure=unsure))
         if wanted:
             return Assessment(None, wanted=wanted)
         if self.answered >= LIMIT:
@@ -247,7 +246,7 @@ class Assessor:
         return state
 
     def _answer(self, state: Assessment, belief: Belief, index: int) -> None:
-        """A culprit only if it was seen failing and is as sure as was asked, which many frames may have worn down."""
+        """A culprit only if it was seen failing and the runs around it are as sure of it as was asked."""
         evidence, leader = self.evidence, state.members[0]
         state.status = Status.SUSPECTS
         if len(state.members) > 1 or not evidence.tally(leader).bad:

@@ -60,13 +60,9 @@ def excludes_others(culprit: Configuration, evidence: Evidence) -> bool:
 def direct_odds(culprit: Configuration, evidence: Evidence, p: float, q: float) -> float:
     """Likelihood ratio of the culprit's own runs: failing with p against passing with q."""
     tally = evidence.tally(culprit)
-    return _odds(tally.bad, tally.good, p, q)
-
-
-def _odds(bad: int, good: int, p: float, q: float) -> float:
     up = math.log(max(p, 1e-6) / max(q, 1e-6))
     down = math.log(max(1 - p, 1e-6) / max(1 - q, 1e-6))
-    return math.exp(max(-50.0, min(50.0, bad * up + good * down)))
+    return math.exp(max(-50.0, min(50.0, tally.bad * up + tally.good * down)))
 
 
 class Classes:

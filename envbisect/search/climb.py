@@ -6,6 +6,8 @@ minimal failing point below it, so it is pinned and the rest is searched with on
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,13 +30,17 @@ def path_between(base: Configuration, top: Configuration, *, coarse: bool) -> li
 
 
 class Climb:
-    """The flip point of one path. Points that cannot be tested are left out; the last one fails."""
+    """The flip point of one path. Points that cannot be tested are left out; the last one fails.
+
+    It looks at the evidence as it is at first, so every answer needs a new one.
+    """
 
     def __init__(self, path: list[Configuration], evidence: Evidence, rates: Rates) -> None:
         self.path = [path[0], *(x for x in path[1:-1] if evidence.chance(x) > 0), path[-1]]
         self.evidence, self.rates = evidence, rates
 
-    def posterior(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    @cached_property
+    def _posterior(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """(probability, p, q) for the first failing index 0..length-1."""
         length = len(self.path)
         bad_at, good_at = np.zeros(length, dtype=np.int32), np.zeros(length, dtype=np.int32)
@@ -53,13 +59,13 @@ class Climb:
 
     def best(self) -> tuple[int, float]:
         """The most probable first failing index and its probability."""
-        mass, _, _ = self.posterior()
+        mass, _, _ = self._posterior
         index = int(np.argmax(np.round(mass, 12)))
         return index, float(mass[index])
 
     def ask(self) -> Configuration | None:
         """The most informative point of the path, None if none can be tested."""
-        mass, p, q = self.posterior()
+        mass, p, q = self._posterior
         bits = np.zeros(len(self.path))
         for index, point in enumerate(self.path):
             rate = np.where(np.arange(len(mass)) <= index, p, q)

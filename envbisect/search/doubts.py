@@ -37,7 +37,7 @@ class Doubts:
         self.lattice, self.evidence, self.confidence = lattice, evidence, confidence
         self._grid = RateGrid(told)
         self._order = Order(evidence)
-        self._steady = told is None or (told[0] >= SURE and told[1] <= 1 - SURE)
+        self._may_be_steady = told is None or (told[0] >= SURE and told[1] <= 1 - SURE)
         self._log: list[Told] = []
         self._ends = {lattice.top: EndRuns(), lattice.zero: EndRuns()}
         self._asking = False
@@ -64,8 +64,6 @@ class Doubts:
         if outcome is Outcome.UNRESOLVED:
             return
         bad = outcome is Outcome.BAD
-        tally = self.evidence.tally(point)
-        self._steady = self._steady and not (tally.good and tally.bad)
         if (runs := self._ends.get(point)) is not None:
             runs.answers += [bad] * count
             runs.times += [len(self._log)] * count
@@ -95,6 +93,10 @@ class Doubts:
             found = drift_of(end, runs, self.evidence, self._grid)
             if found is not None and (self.drift is None or found[0].probability < self.drift.probability):
                 self.drift, self._changed = found[0], runs.times[found[1] - 1]
+
+    @property
+    def _steady(self) -> bool:
+        return self._may_be_steady and self.evidence.steady()
 
     @property
     def any(self) -> bool:

@@ -22,16 +22,12 @@ SURPRISES: Final = 2  # answers that nobody foresaw; a single one is a flake
 LONGEST: Final = 60  # answers of one end that are looked at, the latest
 
 
-def _ways(chosen: int, of: int) -> float:
-    return math.lgamma(of + 1) - math.lgamma(chosen + 1) - math.lgamma(of - chosen + 1)
-
-
 def fisher(bad: int, total_bad: int, before: int, total: int) -> float:
     """Fisher's exact test, two-sided: how often a random order of the answers splits at most as probably as this."""
     rest = total - before
     every = range(max(0, total_bad - rest), min(before, total_bad) + 1)
-    whole = _ways(total_bad, total)
-    each = {number: math.exp(_ways(number, before) + _ways(total_bad - number, rest) - whole) for number in every}
+    whole = math.comb(total, total_bad)
+    each = {number: math.comb(before, number) * math.comb(rest, total_bad - number) / whole for number in every}
     own = each[bad] * (1 + 1e-9)
     return min(1.0, sum(chance for chance in each.values() if chance <= own))
 

@@ -72,8 +72,8 @@ class Endpoints:
         """Upper bound of p - q at the confidence."""
         return self._bound(1)
 
-    def verdict(self, null: float) -> Status | None:
-        """A final status that the ends alone decide; ``null`` is the posterior of "nothing changed"."""
+    def verdict(self, *, unsure: bool) -> Status | None:
+        """A final status that the ends alone decide."""
         lattice = self.evidence.lattice
         top, zero = self.evidence.tally(lattice.top), self.evidence.tally(lattice.zero)
         if zero.bad >= (2 if not top.good else ALWAYS) and not zero.good:
@@ -83,12 +83,12 @@ class Endpoints:
                 return Status.UNDECIDED
         if lattice.points == 1:
             return Status.NOT_REPRODUCED if zero.good else None
-        if top.told and zero.told and self._unsure(null):
+        if top.told and zero.told and unsure:
             return Status.NOT_REPRODUCED if self._bound(self._caution.bound_share) < self.min_effect else None
         return None
 
-    def wanted(self, null: float) -> Sequence[Configuration]:
-        """The end to run next, none if both have shown what they must."""
+    def wanted(self, null: float, *, unsure: bool) -> Sequence[Configuration]:
+        """The end to run next, none if both have shown what they must; ``null`` as in ``unsure``."""
         lattice = self.evidence.lattice
         top, zero = self.evidence.tally(lattice.top), self.evidence.tally(lattice.zero)
         if not top.told:
@@ -97,7 +97,7 @@ class Endpoints:
             return (lattice.zero,)
         few = min(top.good + top.bad, zero.good + zero.bad) < ENOUGH and max(top.good, zero.bad) > 0
         doubtful = not self.told and few and null > 1 - self.confidence
-        if not doubtful and not self._unsure(null):
+        if not doubtful and not unsure:
             return ()
         return (lattice.top,) if _variance(top) >= _variance(zero) else (lattice.zero,)
 
@@ -110,8 +110,8 @@ class Endpoints:
         level = 1 - (1 - self.confidence) / risk_share
         return difference_bound(self.evidence.tally(lattice.top), self.evidence.tally(lattice.zero), level)
 
-    def _unsure(self, null: float) -> bool:
-        """Whether "nothing changed" is the better explanation; below that the search goes on until it is excluded."""
+    def unsure(self, null: float) -> bool:
+        """Whether the ends must still tell p from q; ``null`` is the posterior of "nothing changed"."""
         if self.told:
             return False
         if null > 0.5 or not self.evidence.bad:

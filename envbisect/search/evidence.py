@@ -69,6 +69,7 @@ class Evidence:
         self._chances_left = LAST_CHANCES
         self._silence: Silence | None = None
         self._steps: tuple[bool, Floats] | None = None
+        self._disagreed = False  # some configuration both passed and failed
         self._wasted = 0  # repeats of a silent configuration that said nothing either
         self._recovered = 0  # silent configurations that answered later
 
@@ -95,6 +96,7 @@ class Evidence:
                     tally.unresolved += count
             case _:
                 assert_never(outcome)
+        self._disagreed |= tally.good > 0 and tally.bad > 0
         if outcome is not Outcome.UNRESOLVED or cause is Cause.OTHER_FAILURE:
             tally.unbuildable = False
             self._building.built(configuration)
@@ -173,7 +175,7 @@ class Evidence:
 
     def steady(self) -> bool:
         """Whether no configuration ever disagreed with itself."""
-        return not any(tally.good and tally.bad for tally in self.tallies.values())
+        return not self._disagreed
 
     def askable(self, points: NDArray[np.int32], *, guess: bool) -> NDArray[np.bool_]:
         """Which of the points never answered and may be asked; without ``guess`` only own runs speak against one."""

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from envbisect.search.belief import SEVERAL_MASS
-from envbisect.search.certificate import lower_neighbours
+from envbisect.search.certificate import direct_odds, lower_neighbours
 from envbisect.search.evidence import Evidence, Tally
 from envbisect.search.rates import Rates
 from envbisect.search.words import Configuration, below
@@ -54,7 +54,7 @@ class _Counts:
 def prove(culprit: Configuration, evidence: Evidence, rates: Rates, p: float, q: float) -> LocalProof:
     """Weigh the claims about a culprit; ``p`` and ``q`` only say which configurations look failing on their own."""
     around = _Around(culprit, lower_neighbours(culprit, evidence), evidence, rates)
-    failing = {point for point, tally in evidence.tallies.items() if _looks_failing(tally, p, q)}
+    failing = {point for point in evidence.tallies if direct_odds(point, evidence, p, q) > 1}
     doubts = {culprit: around.doubt_of_failing()}
     for neighbour in around.neighbours:
         doubts[neighbour] = around.doubt_of_passing(neighbour, failing - {neighbour})
@@ -113,10 +113,3 @@ def _doubt(claim: _Counts, opposite: _Counts, rates: Rates, *, prior: float) -> 
     )
     odds = math.exp(max(-500.0, min(500.0, float(found.log[0] - found.log[1]))))
     return prior / (prior + (1 - prior) * odds)
-
-
-def _looks_failing(tally: Tally, p: float, q: float) -> bool:
-    """Whether its own runs are likelier at the rate of failing."""
-    up = math.log(max(p, 1e-6) / max(q, 1e-6))
-    down = math.log(max(1 - p, 1e-6) / max(1 - q, 1e-6))
-    return tally.bad * up + tally.good * down > 0

@@ -24,12 +24,14 @@ class Order:
         self.evidence = evidence
         self.points: list[Configuration] = []
         self.pairs = 0  # comparable ones
+        self._against: list[tuple[Configuration, Configuration]] | None = None
         self._known: set[Configuration] = {evidence.lattice.top, evidence.lattice.zero}
         self._steps: NDArray[np.int32] = np.zeros((0, evidence.lattice.dimensions), dtype=np.int32)
         self._below: NDArray[np.bool_] = np.zeros((0, 0), dtype=np.bool_)
 
     def add(self, point: Configuration) -> None:
-        """Take in a configuration that answered."""
+        """Take in an answer of a configuration; the evidence has it already."""
+        self._against = None
         if point in self._known:
             return
         self._known.add(point)
@@ -47,8 +49,11 @@ class Order:
 
     def against(self) -> list[tuple[Configuration, Configuration]]:
         """Pairs (lower, upper) that mostly fail and mostly pass, the most runs first."""
-        if not self.points:
-            return []
+        if self._against is None:
+            self._against = self._find() if self.points else []
+        return self._against
+
+    def _find(self) -> list[tuple[Configuration, Configuration]]:
         tallies = [self.evidence.tally(point) for point in self.points]
         failing = np.array([tally.bad > tally.good for tally in tallies])
         passing = np.array([tally.good > tally.bad for tally in tallies])

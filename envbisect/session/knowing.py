@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import Final
 
+from envbisect.search.drift import fisher
 from envbisect.session.finding import KnownClash
 from envbisect.session.history import Counts
 
@@ -21,14 +21,7 @@ def clash(end: str, known: Counts, seen: Counts) -> KnownClash | None:
 def one_rate(one: Counts, other: Counts) -> float:
     """P(counts at least as far apart | one failure rate), whichever of both fails more (Fisher's exact test)."""
     runs, more = one.good + one.bad, other.good + other.bad
-    failures = one.bad + other.bad
-
-    def chance(bad: int) -> float:
-        return math.comb(runs, bad) * math.comb(more, failures - bad) / math.comb(runs + more, failures)
-
-    here = chance(one.bad) * (1 + 1e-9)
-    possible = range(max(0, failures - more), min(runs, failures) + 1)
-    return min(1.0, math.fsum(p for bad in possible if (p := chance(bad)) <= here))
+    return fisher(one.bad, one.bad + other.bad, runs, runs + more)
 
 
 def in_words(found: KnownClash) -> str:

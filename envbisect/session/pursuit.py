@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 from envbisect.search import Cause, Outcome, Search, Status
@@ -24,6 +25,8 @@ REOPENED: Final = 16
 
 PATIENT: Final = 3
 """The last times of these, a boundary is walked to its end whatever the search would rather ask."""
+
+NO_HOLES: Final[Mapping[int, Sequence[int]]] = MappingProxyType({})
 
 WALKS: Final = 12
 """How often a boundary is walked anew after a run contradicted it."""
@@ -146,7 +149,7 @@ def _proven(goal: Goal, history: History, search: Search, boundary: Boundary) ->
     if boundary.holes:
         return _unsuccessful(goal, search, boundary)
     lowered = boundary.last_good()
-    changes: tuple[Change, ...] | None = tuple(_change(goal, i, s, boundary.failing[i]) for i, s in lowered.items())
+    changes: tuple[Change, ...] | None = _moved(goal, boundary)
     if lowered:
         changes = (yield from name_at_boundary(goal, history, boundary)) or changes
     else:
@@ -168,7 +171,7 @@ def _proven(goal: Goal, history: History, search: Search, boundary: Boundary) ->
             notes.append(uncovered(goal, history, name, undone.point))
         if history.ran(undone.point) is not None:
             rows.append(_row(goal, history, Role.REVERSAL, undone.point))
-    if own_names and len(changes) == 1 and changes:
+    if own_names and len(changes) == 1:
         reversal[changes[0].key] = reversal["all"]
     if reversal.get("all") is Cure.DOES_NOT_CURE:
         notes.append("another culprit remains, since undoing this one does not cure: --all goes on to it")
@@ -189,6 +192,14 @@ def _proven(goal: Goal, history: History, search: Search, boundary: Boundary) ->
         lowered=lowered,
         contradictions=_contradictions(goal, search),
         notes=tuple(notes),
+    )
+
+
+def _moved(goal: Goal, boundary: Boundary, holes: Mapping[int, Sequence[int]] = NO_HOLES) -> tuple[Change, ...]:
+    """What a boundary moves on each of its axes, with the untestable steps in between."""
+    return tuple(
+        _change(goal, axis, low, boundary.failing[axis], holes.get(axis, ()))
+        for axis, low in boundary.last_good().items()
     )
 
 
@@ -218,12 +229,7 @@ def _unsuccessful(goal: Goal, search: Search, boundary: Boundary | None = None) 
         points = [goal.lift(result.culprit)]
     suspects = _suspect_groups(goal, points)
     if boundary is not None and boundary.passing:
-        holes = boundary.holes
-        suspects = (
-            tuple(
-                _change(goal, i, low, boundary.failing[i], holes.get(i, ())) for i, low in boundary.last_good().items()
-            ),
-        )
+        suspects = (_moved(goal, boundary, boundary.holes),)
     status = Status.SUSPECTS if result.status is Status.CULPRIT else result.status
     return Finding(
         status,
@@ -240,10 +246,7 @@ def _best_so_far(goal: Goal, history: History, search: Search, boundary: Boundar
     top = result.posterior_top
     if boundary is not None and boundary.passing and not boundary.untried():
         sure = _stated(goal, history, search, boundary)
-        last_good = boundary.last_good().items()
-        suspects: tuple[tuple[Change, ...], ...] = (
-            tuple(_change(goal, i, s, boundary.failing[i]) for i, s in last_good),
-        )
+        suspects: tuple[tuple[Change, ...], ...] = (_moved(goal, boundary),)
     else:
         # Nothing was run again yet: what was seen once is as sure as it is that the test does not flake.
         trust = determinism(goal, history) if looks_steady(goal, history) else 1.0
