@@ -60,6 +60,11 @@ def difference_bound(bad_end: Tally, good_end: Tally, level: float) -> float:
     return float(min(1.0, (step - (GRID - 1) + 1) / GRID))
 
 
+def good_always_fails(good_end: Tally, bad_end: Tally) -> bool:
+    """Whether the good end failed in every run, and in enough of them: in more where the bad end passes too."""
+    return not good_end.good and good_end.bad >= (ALWAYS if bad_end.good else 2)
+
+
 class Endpoints:
     """Decides what the ends still have to show before anything else is asked."""
 
@@ -76,7 +81,7 @@ class Endpoints:
         """A final status that the ends alone decide."""
         lattice = self.evidence.lattice
         top, zero = self.evidence.tally(lattice.top), self.evidence.tally(lattice.zero)
-        if zero.bad >= (2 if not top.good else ALWAYS) and not zero.good:
+        if good_always_fails(zero, top):
             return Status.GOOD_FAILS
         for end in (top, zero):
             if not end.told and (end.unbuildable or end.unresolved >= GIVE_UP_AFTER):

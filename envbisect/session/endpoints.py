@@ -9,6 +9,8 @@ from typing import Final
 from envbisect.burnin.symptoms import Observation, SymptomState
 from envbisect.errors import EnvironmentFailure
 from envbisect.manifest.burnin import Metric
+from envbisect.search.endpoints import good_always_fails
+from envbisect.search.evidence import Tally
 from envbisect.session.ask import Ask, NotBuilt, NotFeasible, Purpose, Reply
 from envbisect.session.history import History
 from envbisect.session.oracle import Symptom, failed, failure_symptoms, rate
@@ -33,7 +35,7 @@ class Ends:
     """What the ends showed.
 
     Attributes:
-        good_failed: every run of the good end failed (at least two).
+        good_failed: every run of the good end failed (at least two, five if the bad end passes too).
         cannot_tell: which end never gave an answer.
         spent: the budget ended before the ends had shown what they must.
     """
@@ -55,6 +57,8 @@ def establish(
 ) -> Generator[Ask, Reply, Ends]:
     """Run both ends: 2 + 2 times, more (to 10 + 10) while an end disagrees with itself or the bad end has not failed.
 
+    A good end that always failed is looked at for longer where the bad end passes: such a test may flake at both.
+
     Runs that the history holds already are not made again.
 
     Raises:
@@ -64,7 +68,7 @@ def establish(
     wanted = FEWEST
     while True:
         while True:
-            if min(len(good), len(bad)) >= FEWEST and all(failed(observation) for observation in good):
+            if min(len(good), len(bad)) >= FEWEST and good_always_fails(_tally(good), _tally(bad)):
                 return Ends(tuple(good), tuple(bad), (), good_failed=True)
             short = [end for end in (("good", zero, good), ("bad", top, bad)) if len(end[2]) < wanted]
             if not short:
@@ -123,6 +127,11 @@ def _runs_wanted(
     primary = symptoms[0]
     steady = rate(primary, good) in (0.0, 1.0) and rate(primary, bad) in (0.0, 1.0)
     return least if steady else MOST
+
+
+def _tally(runs: Sequence[Observation]) -> Tally:
+    bad = sum(failed(observation) for observation in runs)
+    return Tally(good=len(runs) - bad, bad=bad)
 
 
 def _reports_numbers(runs: Sequence[Observation]) -> bool:

@@ -62,6 +62,18 @@ def test_a_good_end_that_only_fails_is_run_twice_and_no_more() -> None:
     assert runs(found) == (2, 2)
 
 
+def test_a_good_end_that_only_fails_is_run_five_times_beside_a_bad_end_that_passes() -> None:
+    found = ends(lambda n: failed(), lambda n: failed() if n % 2 else passed())
+    assert found.good_failed
+    assert len(found.good) == 5
+
+
+def test_a_good_end_that_passes_the_third_time_flakes_like_the_bad_end() -> None:
+    found = ends(lambda n: passed() if n == 2 else failed(), lambda n: failed() if n % 2 else passed())
+    assert not found.good_failed
+    assert runs(found) == (10, 10)
+
+
 def test_an_end_that_cannot_tell_is_named() -> None:
     found = ends(lambda n: cannot_tell(), lambda n: failed())
     assert found.cannot_tell == "good"
